@@ -1,0 +1,21 @@
+// The cost model: a whole schedule in closed form over an otherwise idle network. Knows the order of ops and how long each
+// takes; of the network it knows that an Exchange's own messages share the ports they use, and ignores every other contention.
+#pragma once
+
+#include <functional>
+
+#include "planner/cost/kernel_times.hpp"
+#include "planner/inputs/cluster_topology.hpp"
+#include "planner/ir/schedule.hpp"
+#include "planner/ir/timeline.hpp"
+
+namespace hsap {
+
+/// A message starts when both ends have posted it. Linear in ops and messages.
+/// Throws InvalidInput when the schedule needs more ranks than the cluster has GPUs, or naming the first ops that wait for ever.
+Timeline estimate(const Schedule& schedule, const ClusterTopology& cluster, const KernelTimes& kernels);
+
+/// Any predictor; the search is given one by tools/.
+using Evaluator = std::function<Timeline(const Schedule&)>;
+
+}  // namespace hsap

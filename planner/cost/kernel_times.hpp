@@ -1,0 +1,28 @@
+// KernelTimes: how long one compute op takes alone on one device. (CostModel: a whole schedule on idle links. Simulator: a whole
+// schedule on shared links.) Shared by all predictors, so that they differ in nothing else.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "planner/inputs/cluster_topology.hpp"
+#include "planner/ir/schedule.hpp"
+
+namespace hsap {
+
+class KernelTimes {
+ public:
+  /// One device kind per GPU of the cluster; rank r runs on GPU r.
+  explicit KernelTimes(const ClusterTopology& cluster);
+  /// Seconds of a compute op of `rank`, launch included. Exchange has no kernel time: asking for it is our own mistake (assert).
+  double seconds(const Schedule& schedule, RankId rank, const Op& op) const;
+  /// FLOP/s that attention of one long document attains at best on the device of `rank`: what lower bounds divide by.
+  double best_attention_flops_per_second(RankId rank, const AttentionShape& shape, Phase phase) const;
+  /// Where the numbers come from, one line per device kind: "H100 SXM: fitted to ..., mean error ... % on ...".
+  std::string provenance() const;
+
+ private:
+  std::vector<DeviceKind> device_of_rank_;
+};
+
+}  // namespace hsap

@@ -1,0 +1,26 @@
+#include "planner/ir/attention_shape.hpp"
+
+#include "planner/ir/errors.hpp"
+
+namespace hsap {
+
+double bytes_per_element(DType dtype) { return dtype == DType::fp32 ? 4 : 2; }
+
+std::string to_string(DType dtype) {
+  switch (dtype) {
+    case DType::bf16: return "bf16";
+    case DType::fp16: return "fp16";
+    case DType::fp32: return "fp32";
+  }
+  return {};
+}
+
+DType parse_dtype(const std::string& name) {
+  for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32})
+    if (name == to_string(dtype)) return dtype;
+  throw InvalidInput("dtype: found \"" + name + "\", expected bf16, fp16 or fp32");
+}
+
+std::string to_string(AttentionKind kind) { return kind == AttentionKind::softmax ? "softmax" : "linear"; }
+
+}  // namespace hsap

@@ -1,0 +1,116 @@
+#include "planner/ir/token_set.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hsap {
+
+namespace {
+
+/// First range that ends after `token`.
+std::vector<TokenRange>::const_iterator range_reaching(const std::vector<TokenRange>& ranges, Token token) {
+  return std::upper_bound(ranges.begin(), ranges.end(), token, [](Token t, const TokenRange& r) { return t < r.end; });
+}
+
+}  // namespace
+
+TokenSet::TokenSet(std::initializer_list<TokenRange> ranges) : ranges_(ranges) { normalise(); }
+
+TokenSet::TokenSet(std::vector<TokenRange> ranges) : ranges_(std::move(ranges)) { normalise(); }
+
+void TokenSet::normalise() {
+  std::erase_if(ranges_, [](const TokenRange& r) { return r.begin >= r.end; });
+  const auto by_begin = [](const TokenRange& a, const TokenRange& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(ranges_.begin(), ranges_.end(), by_begin)) std::sort(ranges_.begin(), ranges_.end(), by_begin);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    if (kept > 0 && ranges_[i].begin <= ranges_[kept - 1].end)
+      ranges_[kept - 1].end = std::max(ranges_[kept - 1].end, ranges_[i].end);
+    else
+      ranges_[kept++] = ranges_[i];
+  }
+  ranges_.resize(kept);
+  rows_before_.resize(kept);
+  size_ = 0;
+  for (std::size_t i = 0; i < kept; ++i) {
+    rows_before_[i] = size_;
+    size_ += ranges_[i].size();
+  }
+}
+
+bool TokenSet::contains(Token token) const {
+  const auto range = range_reaching(ranges_, token);
+  return range != ranges_.end() && range->begin <= token;
+}
+
+bool TokenSet::contains(const TokenSet& other) const {
+  return std::all_of(other.ranges_.begin(), other.ranges_.end(), [&](const TokenRange& wanted) {
+    const auto range = range_reaching(ranges_, wanted.begin);
+    return range != ranges_.end() && range->begin <= wanted.begin && wanted.end <= range->end;
+  });
+}
+
+bool TokenSet::intersects(const TokenSet& other) const {
+  const TokenSet& few = ranges_.size() < other.ranges_.size() ? *this : other;
+  const TokenSet& many = &few == this ? other : *this;
+  return std::any_of(few.ranges_.begin(), few.ranges_.end(), [&](const TokenRange& r) {
+    const auto range = range_reaching(many.ranges_, r.begin);
+    return range != many.ranges_.end() && range->begin < r.end;
+  });
+}
+
+Token TokenSet::row_of(Token token) const {
+  const auto range = range_reaching(ranges_, token);
+  if (range == ranges_.end()) return size_;
+  const Token before = rows_before_[static_cast<std::size_t>(range - ranges_.begin())];
+  return before + std::max<Token>(0, token - range->begin);
+}
+
+TokenSet intersection(const TokenSet& a, const TokenSet& b) {
+  const TokenSet& few = a.ranges().size() < b.ranges().size() ? a : b;
+  const TokenSet& many = &few == &a ? b : a;
+  std::vector<TokenRange> common;
+  auto other = many.ranges().begin();
+  const bool search = few.ranges().size() * 16 < many.ranges().size();
+  for (const TokenRange& range : few.ranges()) {
+    if (search)
+      other = range_reaching(many.ranges(), range.begin);
+    else
+      while (other != many.ranges().end() && other->end <= range.begin) ++other;
+    for (auto it = other; it != many.ranges().end() && it->begin < range.end; ++it)
+      common.push_back({std::max(range.begin, it->begin), std::min(range.end, it->end)});
+  }
+  return TokenSet(std::move(common));
+}
+
+TokenSet set_union(const TokenSet& a, const TokenSet& b) {
+  std::vector<TokenRange> both;
+  both.reserve(a.ranges().size() + b.ranges().size());
+  std::merge(a.ranges().begin(), a.ranges().end(), b.ranges().begin(), b.ranges().end(), std::back_inserter(both),
+             [](const TokenRange& x, const TokenRange& y) { return x.begin < y.begin; });
+  return TokenSet(std::move(both));
+}
+
+TokenSet difference(const TokenSet& a, const TokenSet& b) {
+  std::vector<TokenRange> rest;
+  auto other = b.ranges().begin();
+  for (const TokenRange& range : a.ranges()) {
+    Token begin = range.begin;
+    while (other != b.ranges().end() && other->end <= begin) ++other;
+    for (auto it = other; it != b.ranges().end() && it->begin < range.end; ++it) {
+      if (begin < it->begin) rest.push_back({begin, it->begin});
+      begin = std::max(begin, it->end);
+    }
+    if (begin < range.end) rest.push_back({begin, range.end});
+  }
+  return TokenSet(std::move(rest));
+}
+
+std::vector<TokenRange> clip(const TokenSet& set, Token begin, Token end) {
+  std::vector<TokenRange> inside;
+  for (auto it = range_reaching(set.ranges(), begin); it != set.ranges().end() && it->begin < end; ++it)
+    inside.push_back({std::max(begin, it->begin), std::min(end, it->end)});
+  return inside;
+}
+
+}  // namespace hsap

@@ -1,0 +1,76 @@
+// The heart of the proof: does a sum of partial attentions hold every (query, key) pair of its rows exactly once?
+//
+// Rows [a, b) of one document [s, e) see, together, the keys [max(s, a - window + 1), b). A sum of partial attentions is right for
+// those rows if and only if its key sets, clipped to that interval, tile it exactly once (our derivation: every key of the interval is
+// seen by some row of [a, b), so it must occur once; and what each single row sees is a part of the interval). Keys outside
+// do no harm, because every partial attention runs under the mask. For gradients of keys [a, b) the same holds with the queries
+// [a, min(e, b - 1 + window)). So the proof counts intervals, never tokens or pairs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "planner/ir/document_mask.hpp"
+#include "planner/ir/verify/pair_memo.hpp"
+#include "planner/ir/verify/token_algebra.hpp"
+#include "planner/ir/verify/values.hpp"
+
+namespace hsap::proof {
+
+enum class Direction {
+  keys_of_queries,  ///< rows are queries, terms are keys: o, lse, d_q
+  queries_of_keys,  ///< rows are keys, terms are queries: d_k, d_v
+};
+
+/// A pair that does not enter exactly once.
+struct Gap {
+  Token row = 0;    ///< a row of the value
+  Token other = 0;  ///< a key (or query) that this row sees
+  int query_head = 0;
+  std::int64_t times = 0;  ///< how often the pair enters
+};
+
+/// How often each token occurs in several token sets: runs of equal count, ascending, tokens that never occur left out.
+struct CountRun {
+  Token begin = 0;
+  Token end = 0;
+  std::int64_t count = 0;
+};
+/// O(n log n) in the ranges of all sets.
+std::vector<CountRun> count_tokens(const std::vector<const TokenSet*>& sets);
+/// First token of [begin, end) that does not occur exactly once, and how often it does. O(log runs).
+std::optional<std::pair<Token, std::int64_t>> first_not_once(const std::vector<CountRun>& runs, Token begin, Token end);
+
+class ExactCover {
+ public:
+  ExactCover(const DocumentMask& mask, const TokenAlgebra& sets, const Values& values)
+      : mask_(mask), sets_(sets), values_(values) {}
+
+  /// A pair of `rows` x (what they see), for one of `query_heads`, that does not enter `value` exactly once; nullopt = all do.
+  /// Answers are remembered, so asking again on another rank is cheap.
+  std::optional<Gap> find_gap(ValueId value, TokenSetId rows, HeadRange query_heads, Direction direction);
+
+ private:
+  using ProfileId = std::uint32_t;
+  /// Query heads that the same terms hold for.
+  struct Segment {
+    int first_head;
+    ProfileId profile;
+  };
+  const std::vector<Segment>& segments_of(ValueId value, HeadRange query_heads);
+  ProfileId profile_of(std::vector<TokenSetId> terms);
+  std::optional<Gap> find_gap(const std::vector<CountRun>& profile, TokenSetId rows, Direction direction) const;
+
+  const DocumentMask& mask_;
+  const TokenAlgebra& sets_;
+  const Values& values_;
+  PairMemo questions_;  // (value, heads) -> index into segments_
+  std::vector<std::vector<Segment>> segments_;
+  std::map<std::vector<TokenSetId>, ProfileId> profile_ids_;  // sorted terms -> profile
+  std::vector<std::vector<CountRun>> profiles_;
+  PairMemo answered_;  // (profile, rows and direction): no gap
+};
+
+}  // namespace hsap::proof

@@ -1,0 +1,69 @@
+// Runs all ranks' programs symbolically, in an order found by matching their messages, and follows where every (query, key) pair
+// goes. Refuses races, reads of what is not there, unfinished softmax in backward, and programs that wait for ever.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "planner/ir/schedule.hpp"
+#include "planner/ir/verify/contents.hpp"
+#include "planner/ir/verify/exact_cover.hpp"
+#include "planner/ir/verify/happens_before.hpp"
+#include "planner/ir/verify/messages.hpp"
+
+namespace hsap::proof {
+
+class Interpreter {
+ public:
+  /// @pre check_structure holds. `sets` belong to `schedule`; both outlive the interpreter.
+  Interpreter(const Schedule& schedule, TokenAlgebra& sets);
+
+  /// Runs a phase to its end and checks its results. Call it for forward, then for backward.
+  void run(Phase phase);
+  /// After both phases: nothing was computed for nobody.
+  void check_all_was_read() const;
+
+ private:
+  enum class Progress : std::uint8_t { waiting, posted, done };
+  struct Stream {
+    std::vector<OpIndex> ops;
+    std::size_t next = 0;
+  };
+  struct RankRun {
+    std::vector<Stream> streams;
+    std::vector<Progress> progress;             // [op]
+    std::vector<std::uint32_t> peers_to_come;  // [op]: messages whose other end is not posted yet
+    bool queued = false;
+  };
+
+  const std::vector<Op>& ops(RankId rank) const { return ops_of(schedule_.ranks[rank], phase_); }
+  void prepare(RankId rank);
+  void wake(RankId rank);
+  void advance(RankId rank);
+  bool ready(RankId rank, const Op& op) const;
+  void post(RankId rank, const Op& op, const Exchange& exchange);
+  void receive(RankId rank, const Op& op, const Exchange& exchange);
+  void meet(const MessageEnd& other_end);
+  void compute(RankId rank, const Op& op);
+  [[noreturn]] void refuse_deadlock() const;
+  /// What keeps an unfinished op from ending: an op of its own rank or of a peer.
+  std::pair<RankId, OpIndex> blocker_of(RankId rank, OpIndex op) const;
+  void check_result(RankId rank, BufferId buffer, Direction direction);
+
+  const Schedule& schedule_;
+  TokenAlgebra& sets_;
+  Values values_;
+  ExactCover cover_;
+  std::vector<RankContents> contents_;  // [rank]
+
+  // Of the phase that runs.
+  Phase phase_ = Phase::forward;
+  std::vector<HappensBefore> order_;            // [rank]
+  MatchedMessages messages_;
+  std::vector<std::vector<Piece>> in_flight_;  // [send]: what its parts hold, roles other than inputs
+  std::vector<RankRun> runs_;                  // [rank]
+  std::deque<RankId> awake_;
+};
+
+}  // namespace hsap::proof

@@ -1,0 +1,188 @@
+#include "planner/search/compare.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "planner/inputs/model_shape.hpp"
+#include "planner/ir/errors.hpp"
+#include "planner/ir/memory.hpp"
+#include "planner/ir/units.hpp"
+#include "planner/ir/verify.hpp"
+#include "planner/ir/work.hpp"
+
+namespace hsap {
+
+namespace {
+
+/// Option sets per degrees that go from the screening to the evaluator: estimate() ignores contention, so the first may not win.
+constexpr std::size_t kFinalists = 2;
+
+/// The problem as the strategy can serve it: its own, or the linear counterpart of a softmax layer.
+Problem problem_for(const Strategy& strategy, const Problem& problem) {
+  Problem served = problem;
+  if (!strategy.serves(problem.shape.kind)) {
+    served.shape = linear_counterpart(problem.shape);
+    served.mask = DocumentMask(problem.mask.offsets());
+  }
+  return served;
+}
+
+double bytes_between_nodes(const Schedule& schedule, const Problem& problem) {
+  double bytes = 0;
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
+    for (const Phase phase : {Phase::forward, Phase::backward})
+      for (const Op& op : ops_of(schedule.ranks[rank], phase))
+        if (const auto* exchange = std::get_if<Exchange>(&op.body))
+          for (const Message& message : exchange->sends)
+            if (problem.node_of_rank[rank] != problem.node_of_rank[message.peer]) bytes += bytes_of(schedule, rank, message);
+  return bytes;
+}
+
+class Comparer {
+ public:
+  Comparer(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels, const Evaluator& evaluator,
+           const Progress& progress)
+      : request_(request), cluster_(cluster), kernels_(kernels), evaluator_(evaluator), progress_(progress) {}
+
+  Comparison run() {
+    std::vector<const Strategy*> strategies;
+    if (request_.strategies.empty()) strategies = all_strategies();
+    for (const std::string& name : request_.strategies) strategies.push_back(&find_strategy(name));
+
+    Comparison comparison;
+    comparison.lower_bound_seconds = lower_bound_seconds(request_.problem, kernels_);
+    std::vector<std::pair<const Strategy*, Degrees>> rows;
+    for (const Strategy* strategy : strategies) collect(*strategy, rows, comparison.outcomes);
+    std::size_t done = 0;
+    for (const auto& [strategy, degrees] : rows) {
+      if (progress_) progress_(done++, rows.size(), strategy->name() + " " + to_string(degrees));
+      comparison.outcomes.push_back(evaluate(*strategy, degrees));
+    }
+    rank(comparison);
+    return comparison;
+  }
+
+ private:
+  /// Adds the degrees to evaluate, or one invalid outcome with the reason.
+  void collect(const Strategy& strategy, std::vector<std::pair<const Strategy*, Degrees>>& rows, std::vector<Outcome>& outcomes) const {
+    const Problem problem = problem_for(strategy, request_.problem);
+    std::vector<Degrees> wanted = strategy.degrees(problem);
+    const bool possible = !wanted.empty() && (!request_.degrees || std::find(wanted.begin(), wanted.end(), *request_.degrees) != wanted.end());
+    if (possible) {
+      if (request_.degrees) wanted = {*request_.degrees};
+      for (const Degrees& degrees : wanted) rows.emplace_back(&strategy, degrees);
+      return;
+    }
+    Outcome refused;
+    refused.strategy = strategy.name();
+    refused.attention = problem.shape.kind;
+    refused.degrees = request_.degrees.value_or(Degrees{problem.ranks, 1});
+    try {
+      strategy.lower(problem, refused.degrees);
+    } catch (const InvalidInput& error) {
+      refused.reason = error.what();
+    }
+    outcomes.push_back(std::move(refused));
+  }
+
+  /// The strategy at these degrees with its best options.
+  Outcome evaluate(const Strategy& strategy, const Degrees& degrees) const {
+    const Problem problem = problem_for(strategy, request_.problem);
+    std::vector<std::pair<double, StrategyOptions>> screened;
+    for (const StrategyOptions& options : strategy.variants(problem, degrees)) {
+      const Timeline timeline = estimate(strategy.lower(problem, degrees, options), cluster_, kernels_);
+      screened.emplace_back(timeline.forward.seconds() + timeline.backward.seconds(), options);
+    }
+    std::stable_sort(screened.begin(), screened.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    screened.resize(std::min(screened.size(), kFinalists));
+
+    std::optional<Outcome> best;
+    for (const auto& [seconds, options] : screened) {
+      Outcome outcome = measure(strategy, problem, degrees, options);
+      if (!best || std::pair(!outcome.fits, outcome.seconds()) < std::pair(!best->fits, best->seconds())) best = std::move(outcome);
+    }
+    return *best;
+  }
+
+  Outcome measure(const Strategy& strategy, const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const {
+    const Schedule schedule = strategy.lower(problem, degrees, options);
+    verify(schedule, problem.mask);
+    const Timeline timeline = evaluator_(schedule);
+    Outcome outcome;
+    outcome.strategy = strategy.name();
+    outcome.attention = problem.shape.kind;
+    outcome.degrees = degrees;
+    outcome.options = options;
+    outcome.valid = true;
+    outcome.forward_seconds = timeline.forward.seconds();
+    outcome.backward_seconds = timeline.backward.seconds();
+    std::vector<double> sent(schedule.ranks.size(), 0);
+    for (const Phase phase : {Phase::forward, Phase::backward}) {
+      outcome.exposed_communication_seconds += exposed_communication_seconds(schedule, timeline, phase);
+      const std::vector<double> of_phase = bytes_sent_by_rank(schedule, phase);
+      for (std::size_t r = 0; r < sent.size(); ++r) sent[r] += of_phase[r];
+    }
+    outcome.bytes_sent_busiest_rank = *std::max_element(sent.begin(), sent.end());
+    outcome.bytes_between_nodes = bytes_between_nodes(schedule, problem);
+    outcome.over_bound = outcome.seconds() / lower_bound_seconds(problem, kernels_);
+    check_memory(schedule, outcome);
+    return outcome;
+  }
+
+  void check_memory(const Schedule& schedule, Outcome& outcome) const {
+    const MemoryUse use = peak_memory(schedule);
+    outcome.peak_memory_bytes = use.peak_bytes;
+    double capacity = std::numeric_limits<double>::infinity();
+    for (GpuId gpu = 0; gpu < schedule.ranks.size(); ++gpu) capacity = std::min(capacity, cluster_.device(gpu).memory_bytes);
+    outcome.fits = use.peak_bytes <= capacity;
+    if (!outcome.fits)
+      outcome.reason = "needs " + format_bytes(use.peak_bytes) + " of " + format_bytes(capacity) + " in " + to_string(use.peak_phase) +
+                       "; largest: " + use.largest_term + " " + format_bytes(use.largest_term_bytes);
+  }
+
+  void rank(Comparison& comparison) const {
+    std::vector<Outcome>& outcomes = comparison.outcomes;
+    std::stable_sort(outcomes.begin(), outcomes.end(), [](const Outcome& a, const Outcome& b) {
+      return std::tuple(!a.valid, !a.fits, a.seconds()) < std::tuple(!b.valid, !b.fits, b.seconds());
+    });
+    if (!request_.every_degree) {
+      std::vector<Outcome> best_of_strategy;
+      for (Outcome& outcome : outcomes)
+        if (std::none_of(best_of_strategy.begin(), best_of_strategy.end(), [&](const Outcome& o) { return o.strategy == outcome.strategy; }))
+          best_of_strategy.push_back(std::move(outcome));
+      outcomes = std::move(best_of_strategy);
+    }
+    for (std::size_t i = 0; i < outcomes.size() && !comparison.best; ++i)
+      if (outcomes[i].valid && outcomes[i].fits && outcomes[i].attention == request_.problem.shape.kind) comparison.best = i;
+  }
+
+  const CompareRequest& request_;
+  const ClusterTopology& cluster_;
+  const KernelTimes& kernels_;
+  const Evaluator& evaluator_;
+  const Progress& progress_;
+};
+
+}  // namespace
+
+Comparison compare(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels, const Evaluator& evaluator,
+                   const Progress& progress) {
+  return Comparer(request, cluster, kernels, evaluator, progress).run();
+}
+
+Problem make_problem(const AttentionShape& shape, const std::vector<Token>& offsets, const ClusterTopology& cluster) {
+  Problem problem;
+  problem.shape = shape;
+  problem.mask = DocumentMask(offsets, shape.window);
+  problem.ranks = static_cast<int>(cluster.gpus());
+  for (GpuId gpu = 0; gpu < cluster.gpus(); ++gpu) problem.node_of_rank.push_back(static_cast<int>(cluster.node_of(gpu)));
+  return problem;
+}
+
+Schedule lower(const Outcome& outcome, const Problem& problem) {
+  const Strategy& strategy = find_strategy(outcome.strategy);
+  return strategy.lower(problem_for(strategy, problem), outcome.degrees, outcome.options);
+}
+
+}  // namespace hsap

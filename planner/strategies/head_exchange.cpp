@@ -1,0 +1,222 @@
+#include "planner/strategies/head_exchange.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hsap {
+
+std::vector<TokenSet> split_rows(const TokenSet& tokens, int parts) {
+  std::vector<TokenSet> result;
+  std::size_t range = 0;
+  Token used = 0;  // of ranges()[range]
+  for (Token part = 0; part < parts; ++part) {
+    Token wanted = tokens.size() * (part + 1) / parts - tokens.size() * part / parts;
+    std::vector<TokenRange> rows;
+    while (wanted > 0) {
+      const TokenRange& whole = tokens.ranges()[range];
+      const Token taken = std::min(wanted, whole.size() - used);
+      rows.push_back({whole.begin + used, whole.begin + used + taken});
+      wanted -= taken;
+      used += taken;
+      if (used == whole.size()) ++range, used = 0;
+    }
+    result.emplace_back(std::move(rows));
+  }
+  return result;
+}
+
+namespace {
+
+/// Which slices one group exchanges in one direction. `scatter`: boundary (my tokens, all heads) -> view (group's tokens, my heads).
+/// `gather`: back. One Exchange per call; the rank's own share is copied.
+class HeadExchange {
+ public:
+  HeadExchange(ProgramBuilder& builder, const std::vector<RankId>& group) : builder_(builder), group_(group) {
+    std::vector<TokenRange> all;
+    for (const RankId rank : group) {
+      const auto& ranges = builder.tokens(builder.program(rank).tokens).ranges();
+      all.insert(all.end(), ranges.begin(), ranges.end());
+    }
+    const TokenSetId tokens = builder.intern(TokenSet(std::move(all)));
+    const int share = builder.shape().query_heads / static_cast<int>(group.size());
+    for (std::size_t member = 0; member < group.size(); ++member) {
+      const int first = static_cast<int>(member) * share;
+      View view;
+      view.rank = group[member];
+      view.tokens = tokens;
+      view.query_heads = {first, first + share};
+      view.kv_heads = kv_heads_of(builder.shape(), view.query_heads);
+      for (const Role role : {Role::q, Role::k, Role::v, Role::o, Role::d_o, Role::d_q, Role::d_k, Role::d_v})
+        view.*member_of(role) =
+            builder.add_buffer(view.rank, role, builder.shape().dtype, tokens, heads(view, role), to_string(role) + " by heads");
+      views_.push_back(view);
+    }
+  }
+
+  const std::vector<View>& views() const { return views_; }
+
+  void before_forward() { scatter(Phase::forward, {Role::q, Role::k, Role::v}); }
+  void after_forward() { gather(Phase::forward, {Role::o}); }
+  void before_backward() { scatter(Phase::backward, {Role::d_o}); }
+  void after_backward() {
+    if (replicated()) {
+      gather(Phase::backward, {Role::d_q});
+      gather_replicated();
+    } else {
+      gather(Phase::backward, {Role::d_q, Role::d_k, Role::d_v});
+    }
+  }
+
+ private:
+  bool replicated() const { return static_cast<int>(group_.size()) > builder_.shape().kv_heads; }
+  static HeadRange heads(const View& view, Role role) { return has_query_heads(role) ? view.query_heads : view.kv_heads; }
+  TokenSetId owned(const View& view) const { return builder_.program(view.rank).tokens; }
+
+  static BufferId View::* member_of(Role role) {
+    switch (role) {
+      case Role::q: return &View::q;
+      case Role::k: return &View::k;
+      case Role::v: return &View::v;
+      case Role::o: return &View::o;
+      case Role::d_o: return &View::d_o;
+      case Role::d_q: return &View::d_q;
+      case Role::d_k: return &View::d_k;
+      default: return &View::d_v;
+    }
+  }
+  static BufferId buffer(const View& view, Role role) { return view.*member_of(role); }
+
+  void scatter(Phase phase, const std::vector<Role>& roles) {
+    for (const View& mine : views_) {
+      const View boundary = boundary_view(builder_, mine.rank);
+      const auto from = [&](Role role, const View& to) { return Slice{buffer(boundary, role), owned(mine), heads(to, role)}; };
+      const auto into = [&](Role role, const View& source) { return Slice{buffer(mine, role), owned(source), heads(mine, role)}; };
+      move(phase, mine, roles, from, into);
+    }
+  }
+
+  void gather(Phase phase, const std::vector<Role>& roles) {
+    for (const View& mine : views_) {
+      const View boundary = boundary_view(builder_, mine.rank);
+      const auto from = [&](Role role, const View& to) { return Slice{buffer(mine, role), owned(to), heads(mine, role)}; };
+      const auto into = [&](Role role, const View& source) { return Slice{buffer(boundary, role), owned(mine), heads(source, role)}; };
+      move(phase, mine, roles, from, into);
+    }
+  }
+
+  /// Sends from(role, peer) to each peer, receives into(role, peer) from each, copies the rank's own share.
+  template <class From, class Into>
+  void move(Phase phase, const View& mine, const std::vector<Role>& roles, const From& from, const Into& into) {
+    Copy own;
+    Exchange exchange;
+    for (const View& peer : views_) {
+      std::vector<Slice> out, in;
+      for (const Role role : roles) out.push_back(from(role, peer)), in.push_back(into(role, peer));
+      if (peer.rank == mine.rank) {
+        for (std::size_t i = 0; i < roles.size(); ++i) own.terms.push_back({out[i], in[i]});
+      } else {
+        builder_.add_message(exchange.sends, peer.rank, std::move(out));
+        builder_.add_message(exchange.recvs, peer.rank, std::move(in));
+      }
+    }
+    builder_.communicate(mine.rank, phase, 0, std::move(exchange));
+    builder_.compute(mine.rank, phase, 0, std::move(own));
+  }
+
+  /// d_k and d_v when several ranks worked on a kv head: each sends its part (model dtype), the owner of the tokens sums in fp32.
+  void gather_replicated() {
+    for (const View& mine : views_) {
+      const View boundary = boundary_view(builder_, mine.rank);
+      Exchange exchange;
+      Copy first;
+      std::vector<Accumulate> rest;
+      std::vector<bool> started(static_cast<std::size_t>(builder_.shape().kv_heads), false);
+      Copy finish;
+      std::vector<Slice> sums;
+      for (const Role role : {Role::d_k, Role::d_v}) {
+        const BufferId sum =
+            builder_.add_buffer(mine.rank, role, DType::fp32, owned(mine), {0, builder_.shape().kv_heads}, to_string(role) + " sum");
+        sums.push_back(builder_.whole(mine.rank, sum));
+        finish.terms.push_back({sums.back(), builder_.whole(mine.rank, buffer(boundary, role))});
+      }
+      for (const View& peer : views_) {
+        std::vector<Slice> out, in;
+        for (const Role role : {Role::d_k, Role::d_v}) {
+          out.push_back({buffer(mine, role), owned(peer), mine.kv_heads});
+          in.push_back(peer.rank == mine.rank
+                           ? Slice{buffer(mine, role), owned(mine), mine.kv_heads}
+                           : builder_.whole(mine.rank, builder_.add_buffer(mine.rank, role, builder_.shape().dtype, owned(mine),
+                                                                           peer.kv_heads, to_string(role) + " part")));
+        }
+        const auto head = static_cast<std::size_t>(peer.kv_heads.begin);  // replicated: one kv head per rank
+        Accumulate add;
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+          const Transfer term{in[i], {sums[i].buffer, sums[i].tokens, peer.kv_heads}};
+          (started[head] ? add.terms : first.terms).push_back(term);
+        }
+        started[head] = true;
+        if (!add.terms.empty()) rest.push_back(std::move(add));
+        if (peer.rank != mine.rank) {
+          builder_.add_message(exchange.sends, peer.rank, std::move(out));
+          builder_.add_message(exchange.recvs, peer.rank, std::move(in));
+        }
+      }
+      builder_.communicate(mine.rank, Phase::backward, 1, std::move(exchange));
+      builder_.compute(mine.rank, Phase::backward, 1, std::move(first));
+      for (Accumulate& add : rest) builder_.compute(mine.rank, Phase::backward, 1, std::move(add));
+      builder_.compute(mine.rank, Phase::backward, 1, std::move(finish));
+    }
+  }
+
+  ProgramBuilder& builder_;
+  const std::vector<RankId>& group_;
+  std::vector<View> views_;
+};
+
+std::string list(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> refuse_head_degree(const AttentionShape& shape, int degree) {
+  const auto works = [&](int u) {
+    return shape.query_heads % u == 0 && (shape.kv_heads % u == 0 || u % shape.kv_heads == 0);
+  };
+  if (works(degree)) return std::nullopt;
+  std::vector<int> plain, replicated;
+  for (int u = 1; u <= shape.query_heads; ++u)
+    if (works(u)) (shape.kv_heads % u == 0 ? plain : replicated).push_back(u);
+  std::string text = shape.query_heads % degree != 0
+                         ? std::to_string(shape.query_heads) + " heads not divisible by head-parallel degree " + std::to_string(degree)
+                         : std::to_string(shape.kv_heads) + " kv heads cannot be shared out over head-parallel degree " + std::to_string(degree);
+  text += "; valid degrees " + list(plain);
+  if (!replicated.empty()) text += " (" + list(replicated) + " with KV replication)";
+  return text;
+}
+
+void with_head_exchange(ProgramBuilder& builder, const std::vector<std::vector<RankId>>& groups, const InnerAttention& inner) {
+  std::vector<std::vector<View>> views;
+  if (groups.front().size() == 1) {
+    for (const std::vector<RankId>& group : groups) views.push_back({boundary_view(builder, group.front())});
+    inner(builder, views);
+    return;
+  }
+  std::vector<HeadExchange> exchanges;
+  exchanges.reserve(groups.size());
+  for (const std::vector<RankId>& group : groups) {
+    exchanges.emplace_back(builder, group);
+    exchanges.back().before_forward();
+    exchanges.back().before_backward();
+    views.push_back(exchanges.back().views());
+  }
+  inner(builder, views);
+  for (HeadExchange& exchange : exchanges) {
+    exchange.after_forward();
+    exchange.after_backward();
+  }
+}
+
+}  // namespace hsap

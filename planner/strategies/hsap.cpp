@@ -1,0 +1,97 @@
+// hsap: IntraSP U (head-parallel all-to-all inside a fast domain) x InterSP S (sequence-aware, only what documents need, between groups).
+// Documents are placed on the S groups by cost; each group's tokens are shared out over its U ranks; after the all-to-all, member m
+// of a group exchanges keys and values with member m of other groups only, so inter-node traffic stays on its own rail.
+// Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm. Linear attention: contiguous groups, state hops
+// only where a document straddles.
+#include "planner/ir/errors.hpp"
+#include "planner/placement/placement.hpp"
+#include "planner/strategies/degree_checks.hpp"
+#include "planner/strategies/head_exchange.hpp"
+#include "planner/strategies/needed_exchange.hpp"
+#include "planner/strategies/state_chain.hpp"
+
+namespace hsap {
+
+namespace {
+
+/// A row costs at least half a 128-key tile of the attention kernel, however short its document is (assumed tile size, kernel_times.cpp).
+constexpr double kPairsPerToken = 64;
+
+struct PlacementLaw {
+  const char* name;
+  Placement (*place)(const DocumentMask& mask, int groups, int groups_per_node);
+};
+
+Placement cost_cut(const DocumentMask& mask, int groups, int groups_per_node, double token_cap) {
+  return place_cost_cut(mask, groups, {.token_cap = token_cap, .pairs_per_token = kPairsPerToken, .groups_per_node = groups_per_node});
+}
+
+/// The first one is the default.
+constexpr PlacementLaw kLaws[] = {
+    {"cost-cut", [](const DocumentMask& mask, int groups, int per_node) { return cost_cut(mask, groups, per_node, 1.25); }},
+    {"cost-cut-tight", [](const DocumentMask& mask, int groups, int per_node) { return cost_cut(mask, groups, per_node, 1.05); }},
+    {"zigzag", [](const DocumentMask& mask, int groups, int) { return place_zigzag(mask, groups); }},
+    {"contiguous", [](const DocumentMask& mask, int groups, int) { return place_contiguous(mask, groups); }},
+};
+constexpr int kDefaultStages = 2;
+
+const PlacementLaw& find_law(const std::string& name) {
+  std::string names;
+  for (const PlacementLaw& law : kLaws) {
+    if (name.empty() || name == law.name) return law;
+    names += (names.empty() ? "" : ", ") + std::string(law.name);
+  }
+  throw InvalidInput("hsap: placement \"" + name + "\" is not known; expected one of " + names);
+}
+
+class Hsap : public Strategy {
+ public:
+  std::string name() const override { return "hsap"; }
+  std::string summary() const override { return "head-parallel inside, sequence-aware needed-only exchange between groups"; }
+  bool serves(AttentionKind) const override { return true; }
+  std::vector<Degrees> degrees(const Problem& problem) const override { return head_parallel_degrees_of(problem); }
+
+  std::vector<StrategyOptions> variants(const Problem& problem, const Degrees& degrees) const override {
+    if (degrees.inter == 1) return {StrategyOptions{}};
+    if (problem.shape.kind == AttentionKind::linear) return {{.placement = "contiguous", .stages = 0}};
+    std::vector<StrategyOptions> result;
+    for (const PlacementLaw& law : kLaws)
+      for (const int stages : {1, 2, 4}) result.push_back({law.name, stages});
+    return result;
+  }
+
+  Schedule lower(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const override {
+    require_degrees(*this, problem, degrees);
+    const bool linear = problem.shape.kind == AttentionKind::linear;
+    const PlacementLaw& law = find_law(linear ? "contiguous" : options.placement);
+    const int stages = options.stages > 0 ? options.stages : kDefaultStages;
+    std::vector<TokenSet> owned;
+    for (const TokenSet& group : law.place(problem.mask, degrees.inter, groups_per_node(problem, degrees)))
+      for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
+    ProgramBuilder builder(name(), degrees, problem, owned);
+    with_head_exchange(builder, consecutive_groups(degrees), [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
+      if (!linear) return needed_exchange(b, views, problem.node_of_rank, stages);
+      for (std::size_t member = 0; member < views.front().size(); ++member) {
+        std::vector<View> chain;
+        for (const std::vector<View>& group : views) chain.push_back(group[member]);
+        state_chain(b, chain);
+      }
+    });
+    return builder.take();
+  }
+
+ private:
+  static int groups_per_node(const Problem& problem, const Degrees& degrees) {
+    const int ranks_per_node = problem.uniform_ranks_per_node().value_or(1);
+    return ranks_per_node % degrees.intra == 0 ? ranks_per_node / degrees.intra : 1;
+  }
+};
+
+}  // namespace
+
+const Strategy& hsap_strategy() {
+  static const Hsap strategy;
+  return strategy;
+}
+
+}  // namespace hsap

@@ -1,0 +1,121 @@
+#include "planner/strategies/program_builder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace hsap {
+
+namespace {
+
+constexpr int kStreams = 3;  // compute and at most two for communication
+
+std::size_t hash_of(const TokenSet& set) {
+  std::size_t hash = 1469598103934665603ULL;  // FNV-1a over the range ends
+  for (const TokenRange& range : set.ranges())
+    for (const Token token : {range.begin, range.end}) hash = (hash ^ static_cast<std::size_t>(token)) * 1099511628211ULL;
+  return hash;
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Problem& problem,
+                               const std::vector<TokenSet>& owned)
+    : forward_accesses_(owned.size()), backward_accesses_(owned.size()) {
+  schedule_.strategy = std::move(strategy);
+  schedule_.degrees = degrees;
+  schedule_.shape = problem.shape;
+  schedule_.mask = problem.mask;
+  schedule_.ranks.resize(owned.size());
+  intern({});
+  const HeadRange query{0, problem.shape.query_heads};
+  const HeadRange kv{0, problem.shape.kv_heads};
+  for (RankId rank = 0; rank < owned.size(); ++rank) {
+    const TokenSetId tokens = intern(owned[rank]);
+    const auto boundary = [&](Role role) {
+      return add_buffer(rank, role, problem.shape.dtype, tokens, has_query_heads(role) ? query : kv, to_string(role));
+    };
+    RankProgram& program = schedule_.ranks[rank];
+    program.tokens = tokens;
+    RankBoundary& b = program.boundary;
+    b.q = boundary(Role::q), b.k = boundary(Role::k), b.v = boundary(Role::v), b.o = boundary(Role::o);
+    b.d_o = boundary(Role::d_o), b.d_q = boundary(Role::d_q), b.d_k = boundary(Role::d_k), b.d_v = boundary(Role::d_v);
+  }
+}
+
+TokenSetId ProgramBuilder::intern(TokenSet set) {
+  const std::size_t hash = hash_of(set);
+  const auto [first, last] = set_of_hash_.equal_range(hash);
+  for (auto it = first; it != last; ++it)
+    if (schedule_.token_sets[it->second] == set) return it->second;
+  const auto id = static_cast<TokenSetId>(schedule_.token_sets.size());
+  schedule_.token_sets.push_back(std::move(set));
+  set_of_hash_.emplace(hash, id);
+  return id;
+}
+
+BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, std::string name) {
+  std::vector<Buffer>& buffers = schedule_.ranks[rank].buffers;
+  buffers.push_back({role, dtype, tokens, heads, std::move(name)});
+  forward_accesses_[rank].emplace_back();
+  backward_accesses_[rank].emplace_back();
+  return static_cast<BufferId>(buffers.size() - 1);
+}
+
+Slice ProgramBuilder::whole(RankId rank, BufferId buffer) const {
+  const Buffer& b = schedule_.buffer(rank, buffer);
+  return {buffer, b.tokens, b.heads};
+}
+
+Slice ProgramBuilder::rows(RankId rank, BufferId buffer, TokenSetId tokens) const {
+  return {buffer, tokens, schedule_.buffer(rank, buffer).heads};
+}
+
+void ProgramBuilder::add_message(std::vector<Message>& messages, RankId peer, std::vector<Slice> parts) const {
+  std::erase_if(parts, [&](const Slice& slice) { return tokens(slice.tokens).empty(); });
+  if (!parts.empty()) messages.push_back({peer, std::move(parts)});
+}
+
+bool ProgramBuilder::overlap(const Slice& a, const Slice& b) const {
+  if (a.heads.begin >= b.heads.end || b.heads.begin >= a.heads.end) return false;
+  return a.tokens == b.tokens || tokens(a.tokens).intersects(tokens(b.tokens));
+}
+
+std::vector<OpIndex> ProgramBuilder::conflicts(const std::vector<std::vector<Access>>& accesses, int stream,
+                                               const OpBody& body) const {
+  std::array<std::int64_t, kStreams> latest;
+  latest.fill(-1);
+  const auto look = [&](const Slice& slice, bool writes) {
+    for (const Access& access : accesses[slice.buffer]) {
+      std::int64_t& found = latest[static_cast<std::size_t>(access.stream)];
+      if (access.stream != stream && (writes || access.writes) && access.op > found && overlap(slice, access.slice))
+        found = access.op;
+    }
+  };
+  for_each_read(body, [&](const Slice& slice) { look(slice, false); });
+  for_each_write(body, [&](const Slice& slice) { look(slice, true); });
+  std::vector<OpIndex> after;
+  for (const std::int64_t op : latest)
+    if (op >= 0) after.push_back(static_cast<OpIndex>(op));
+  std::sort(after.begin(), after.end());
+  return after;
+}
+
+void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, OpBody body) {
+  if (auto* exchange = std::get_if<Exchange>(&body); exchange && exchange->sends.empty() && exchange->recvs.empty()) return;
+  const auto without_rows = [&](const Transfer& term) { return tokens(term.from.tokens).empty(); };
+  if (auto* accumulate = std::get_if<Accumulate>(&body))
+    if (std::erase_if(accumulate->terms, without_rows); accumulate->terms.empty()) return;
+  if (auto* copy = std::get_if<Copy>(&body))
+    if (std::erase_if(copy->terms, without_rows); copy->terms.empty()) return;
+
+  std::vector<Op>& ops = phase == Phase::forward ? schedule_.ranks[rank].forward : schedule_.ranks[rank].backward;
+  const auto id = static_cast<OpIndex>(ops.size());
+  std::vector<std::vector<Access>>& accesses = (phase == Phase::forward ? forward_accesses_ : backward_accesses_)[rank];
+  std::vector<OpIndex> after = conflicts(accesses, stream, body);
+  for_each_read(body, [&](const Slice& slice) { accesses[slice.buffer].push_back({id, stream, false, slice}); });
+  for_each_write(body, [&](const Slice& slice) { accesses[slice.buffer].push_back({id, stream, true, slice}); });
+  ops.push_back({id, stream, step, std::move(after), std::move(body)});
+}
+
+}  // namespace hsap

@@ -1,0 +1,63 @@
+// How strategies write programs: buffers and ops are added in issue order, and the builder finds what each op must wait for.
+// An op waits for the ops of other streams that wrote what it reads, or that read or wrote what it overwrites; order within a
+// stream needs no edge. verify() checks the result on its own, without this class.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "planner/ir/schedule.hpp"
+#include "planner/strategies/strategy.hpp"
+
+namespace hsap {
+
+class ProgramBuilder {
+ public:
+  /// A schedule without ops in which rank r owns owned[r]: makes the boundary buffers q, k, v, o, d_o, d_q, d_k, d_v.
+  ProgramBuilder(std::string strategy, Degrees degrees, const Problem& problem, const std::vector<TokenSet>& owned);
+
+  const AttentionShape& shape() const { return schedule_.shape; }
+  const DocumentMask& mask() const { return schedule_.mask; }
+  const RankProgram& program(RankId rank) const { return schedule_.ranks[rank]; }
+  /// Valid until the next intern().
+  const TokenSet& tokens(TokenSetId id) const { return schedule_.token_sets[id]; }
+
+  /// Id of an equal set, stored once.
+  TokenSetId intern(TokenSet set);
+  BufferId add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, std::string name);
+
+  Slice whole(RankId rank, BufferId buffer) const;
+  Slice rows(RankId rank, BufferId buffer, TokenSetId tokens) const;
+  static Slice part(BufferId buffer, TokenSetId tokens, HeadRange heads) { return {buffer, tokens, heads}; }
+
+  /// A message of the parts that have rows; not added when none has.
+  void add_message(std::vector<Message>& messages, RankId peer, std::vector<Slice> parts) const;
+
+  /// Appends an op to the rank's phase, with its dependencies. An Exchange without messages and an Accumulate or Copy without rows are left out.
+  void add(RankId rank, Phase phase, int stream, int step, OpBody body);
+  void compute(RankId rank, Phase phase, int step, OpBody body) { add(rank, phase, kComputeStream, step, std::move(body)); }
+  void communicate(RankId rank, Phase phase, int step, Exchange exchange) {
+    add(rank, phase, kCommunicationStream, step, std::move(exchange));
+  }
+
+  /// The finished schedule; the builder is spent.
+  Schedule take() { return std::move(schedule_); }
+
+ private:
+  struct Access {
+    OpIndex op;
+    int stream;
+    bool writes;
+    Slice slice;
+  };
+  bool overlap(const Slice& a, const Slice& b) const;
+  std::vector<OpIndex> conflicts(const std::vector<std::vector<Access>>& accesses, int stream, const OpBody& body) const;
+
+  Schedule schedule_;
+  std::unordered_multimap<std::size_t, TokenSetId> set_of_hash_;
+  using Accesses = std::vector<std::vector<std::vector<Access>>>;  // [rank][buffer]
+  Accesses forward_accesses_, backward_accesses_;                  // apart: a barrier separates the phases
+};
+
+}  // namespace hsap

@@ -1,0 +1,56 @@
+// What every strategy offers: which degrees it allows for a problem, why it refuses others, and its schedule.
+// One file = one strategy. To add one: write planner/strategies/NAME.cpp and add its line to registry.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/ir/schedule.hpp"
+
+namespace hsap {
+
+/// The question put to a strategy: one attention layer on one packed batch over some ranks.
+struct Problem {
+  AttentionShape shape;
+  DocumentMask mask;
+  int ranks = 1;
+  /// Node of each rank, ascending; ranks of a node are consecutive.
+  std::vector<int> node_of_rank;
+
+  /// Consecutive ranks per node when all nodes have equally many, else nullopt.
+  std::optional<int> uniform_ranks_per_node() const;
+};
+
+/// Choices inside a strategy beyond its degrees; a strategy ignores what it does not know of.
+struct StrategyOptions {
+  std::string placement;   ///< hsap: which placement law; empty = its default
+  int stages = 0;          ///< hsap: number of overlap stages; 0 = its default
+  bool operator==(const StrategyOptions&) const = default;
+};
+std::string to_string(const StrategyOptions& options);
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  virtual std::string name() const = 0;
+  /// One line for --help and tables.
+  virtual std::string summary() const = 0;
+  /// Which attention it serves.
+  virtual bool serves(AttentionKind kind) const = 0;
+  /// Degrees that lower() accepts for this problem, in a fixed order; empty when there are none.
+  virtual std::vector<Degrees> degrees(const Problem& problem) const = 0;
+  /// Option sets worth trying for these degrees; at least one.
+  virtual std::vector<StrategyOptions> variants(const Problem& problem, const Degrees& degrees) const;
+  /// The schedule, forward and backward. Throws InvalidInput when the degrees do not fit, naming those that would.
+  virtual Schedule lower(const Problem& problem, const Degrees& degrees, const StrategyOptions& options = {}) const = 0;
+};
+
+/// All strategies, in the order of the README's table.
+const std::vector<const Strategy*>& all_strategies();
+/// "ring, zigzag, ...": names of those that serve the kind.
+std::string strategies_serving(AttentionKind kind);
+/// Throws InvalidInput listing the names.
+const Strategy& find_strategy(const std::string& name);
+
+}  // namespace hsap
