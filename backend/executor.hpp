@@ -21,7 +21,8 @@ struct HostTensor {
 struct LayerInputs {
   HostTensor q, k, v, d_o;
 };
-/// Standard normal values from a seed; the same on every platform.
+/// Values of mean 0 and variance 1, near to normal (sums of twelve uniform numbers), from a seed: the same bits on every
+/// platform.
 LayerInputs random_inputs(const AttentionShape& shape, Token tokens, std::uint64_t seed);
 
 struct LayerResults {
@@ -33,10 +34,12 @@ struct Execution {
   Timeline timeline;  ///< measured
 };
 
-/// Runs every rank of the schedule as a thread group of this process (one thread per stream), fp32 whatever the buffers' dtype.
-/// Scatters the inputs to their owners, runs forward and backward, gathers the results. Blocks until all ranks are done.
-/// Throws InvalidInput when shapes do not fit or the host lacks the memory (naming need and have), BackendFailure when a rank fails
-/// or waits for a message that never comes.
+/// Runs every rank of the schedule as a thread group of this process (one thread per stream). Everything is computed, sent and
+/// kept in fp32 whatever the buffers' dtype: that counts only in the bytes and times of the predictors. Scatters the inputs to
+/// their owners, runs forward and backward, gathers the results. A buffer has memory from the op that first touches it to the
+/// op that last does. The same schedule and inputs give the same bits. Blocks until all ranks are done. Throws InvalidInput
+/// when shapes do not fit, an input is not finite, an op names what is not there, or the host lacks the memory (naming need and
+/// have); BackendFailure when a rank fails, waits for a message that never comes, or a result is not finite.
 Execution execute_on_cpu(const Schedule& schedule, const LayerInputs& inputs);
 
 }  // namespace hsap

@@ -10,10 +10,10 @@ using Index = std::ptrdiff_t;  ///< rows, heads or elements in memory
 
 /// fp32 elements [row_count, heads, width]: element (row, head, x) is data[rows[row] * row_stride + head * width + x].
 struct SliceView {
-  float* data = nullptr;          ///< first head of the slice in row 0 of the buffer
-  const Index* rows = nullptr;    ///< [row_count] row of the buffer that holds each row of the slice, ascending
+  float* data = nullptr;        ///< first head of the slice in row 0 of the buffer
+  const Index* rows = nullptr;  ///< [row_count] row of the buffer that holds each row of the slice, ascending
   Index row_count = 0;
-  Index row_stride = 0;           ///< elements from one row of the buffer to the next
+  Index row_stride = 0;  ///< elements from one row of the buffer to the next
   Index heads = 0;
   Index width = 0;
 };
@@ -24,8 +24,8 @@ struct RowInterval {
   Index end = 0;
 };
 
-/// Which key/value head serves which query head (GQA). Query head i of a slice is head first_query + i of the layer and reads head
-/// (first_query + i) / queries_per_kv - first_kv of the key/value slice.
+/// Which key/value head serves which query head (GQA). Query head i of a slice is head first_query + i of the layer and reads
+/// head (first_query + i) / queries_per_kv - first_kv of the key/value slice.
 struct HeadGroups {
   Index first_query = 0;
   Index first_kv = 0;

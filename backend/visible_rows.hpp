@@ -8,8 +8,9 @@
 
 namespace hsap {
 
-/// [queries.size()]: rows of a slice with tokens `keys` that each row of a slice with tokens `queries` sees; possibly empty. Both ends
-/// ascend. O(rows + intervals). Example: one document [0, 9), queries {[4, 6)}, keys {[0, 2), [5, 9)} -> {[0, 2), [0, 3)}.
+/// [queries.size()]: rows of a slice with tokens `keys` that each row of a slice with tokens `queries` sees; possibly empty.
+/// Both ends ascend. O(rows + intervals). Example: one document [0, 9), queries {[4, 6)}, keys {[0, 2), [5, 9)} -> {[0, 2), [0,
+/// 3)}.
 std::vector<RowInterval> visible_rows(const DocumentMask& mask, const TokenSet& queries, const TokenSet& keys);
 
 }  // namespace hsap

@@ -108,8 +108,8 @@ double attend_block(const AttendCall& call, const KeySpan& span, ForwardScratch&
   for_each_tile(call.visible, span, first, last, [&](const Tile& tile) {
     const Index key = tile.begin - span.begin;
     const Index row = tile.first - first;
-    flops += multiply(tile.rows(), tile.columns(), qk, {scratch.q + row * qk, qk, 1}, {scratch.k_transposed + key * qk, qk * kPanel},
-                      scratch.scores, kKeyBlock, false);
+    flops += multiply(tile.rows(), tile.columns(), qk, {scratch.q + row * qk, qk, 1},
+                      {scratch.k_transposed + key * qk, qk * kPanel}, scratch.scores, kKeyBlock, false);
     for (Index i = 0; i < tile.rows(); ++i) {
       float* scores = scratch.scores + i * kKeyBlock;
       const SeenColumns seen = seen_columns(call.visible[tile.first + i], tile);
@@ -117,8 +117,8 @@ double attend_block(const AttendCall& call, const KeySpan& span, ForwardScratch&
       if (!seen.empty()) Kind::weigh(scratch, row + i, scores, seen);
     }
     flops += multiply(tile.rows(), scratch.padded_v, tile.columns(), {scratch.scores, kKeyBlock, 1},
-                      {scratch.v + key * kPanel, scratch.padded_keys * kPanel}, scratch.o + row * scratch.padded_v, scratch.padded_v,
-                      true);
+                      {scratch.v + key * kPanel, scratch.padded_keys * kPanel}, scratch.o + row * scratch.padded_v,
+                      scratch.padded_v, true);
   });
   Kind::finish(call, scratch, head, first, last);
   return flops;

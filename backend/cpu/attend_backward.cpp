@@ -8,7 +8,8 @@ namespace {
 
 constexpr float kLog2E = 1.44269504f;
 
-/// Working memory of one call, carved out of one allocation. The first six serve one key/value head, the rest one block of query rows.
+/// Working memory of one call, carved out of one allocation. The first six serve one key/value head, the rest one block of
+/// query rows.
 struct BackwardScratch {
   BackwardScratch(const AttendBackwardCall& call, const KeySpan& span)
       : padded_keys(span.padded_rows()),
@@ -74,7 +75,8 @@ struct Softmax {
   }
 
   /// p = 2^(score - lse), d_s = p (d_o.v - delta).
-  static void differentiate(const BackwardScratch& scratch, Index row, float* weights, float* d_scores, const SeenColumns& seen) {
+  static void differentiate(const BackwardScratch& scratch, Index row, float* weights, float* d_scores,
+                            const SeenColumns& seen) {
     set_unseen(weights, seen, kMinusInfinity);
     const Vector lse = splat(scratch.lse[row]);
     const Vector delta = splat(scratch.delta[row]);
@@ -98,8 +100,8 @@ struct Linear {
 
 /// Adds what the query rows first .. last-1 of one head give to d_k and d_v of its key/value head, and writes their d_q.
 template <class Kind>
-double differentiate_block(const AttendBackwardCall& call, const KeySpan& span, BackwardScratch& scratch, Index head, Index first,
-                           Index last) {
+double differentiate_block(const AttendBackwardCall& call, const KeySpan& span, BackwardScratch& scratch, Index head,
+                           Index first, Index last) {
   const Index qk = call.q.width;
   const Index v = call.v.width;
   const Index padded_qk = scratch.padded_qk;
@@ -118,8 +120,8 @@ double differentiate_block(const AttendBackwardCall& call, const KeySpan& span, 
     const Index row = tile.first - first;
     flops += multiply(rows, columns, qk, {scratch.q + row * qk, qk, 1}, {scratch.k_transposed + key * qk, qk * kPanel},
                       scratch.weights, kKeyBlock, false);
-    flops += multiply(rows, columns, v, {scratch.d_o + row * v, v, 1}, {scratch.v_transposed + key * v, v * kPanel}, scratch.d_scores,
-                      kKeyBlock, false);
+    flops += multiply(rows, columns, v, {scratch.d_o + row * v, v, 1}, {scratch.v_transposed + key * v, v * kPanel},
+                      scratch.d_scores, kKeyBlock, false);
     for (Index i = 0; i < rows; ++i) {
       float* weights = scratch.weights + i * kKeyBlock;
       float* d_scores = scratch.d_scores + i * kKeyBlock;

@@ -1,5 +1,5 @@
-// How attention is cut into tiles, forward and backward: blocks of query rows against blocks of key rows, each tile shrunk to the rows
-// and columns that hold pairs, tiles without pairs left out. Compiled per instruction set (vector.hpp).
+// How attention is cut into tiles, forward and backward: blocks of query rows against blocks of key rows, each tile shrunk to
+// the rows and columns that hold pairs, tiles without pairs left out. Compiled per instruction set (vector.hpp).
 #pragma once
 
 #include "backend/cpu/matrix_product.hpp"
@@ -25,8 +25,8 @@ inline KeySpan keys_seen(const RowInterval* visible, Index query_rows) {
   return {round_down(visible[first].begin, kPanel), visible[query_rows - 1].end};
 }
 
-/// End of the block of query rows that starts at `begin`. A block ends early where a row sees no key of the row before: at the next
-/// document, so that short documents do not pay for each other's pairs.
+/// End of the block of query rows that starts at `begin`. A block ends early where a row sees no key of the row before: at the
+/// next document, so that short documents do not pay for each other's pairs.
 inline Index block_end(const RowInterval* visible, Index begin, Index query_rows) {
   const Index limit = smaller(query_rows, begin + kQueryBlock);
   Index end = begin + 1;

@@ -1,4 +1,5 @@
-// The state of linear attention on one thread: what it gathers from rows, and what it gives to rows. Compiled per instruction set.
+// The state of linear attention on one thread: what it gathers from rows, and what it gives to rows. Compiled per instruction
+// set.
 #include "backend/cpu/attention_tiles.hpp"
 #include "backend/cpu/isa_kernels.hpp"
 #include "backend/cpu/scratch.hpp"
@@ -8,7 +9,9 @@ namespace {
 
 constexpr Index kRowBlock = 192;
 
-float* state_of(const SliceView& state, Index head) { return state.data + state.rows[0] * state.row_stride + head * state.width; }
+float* state_of(const SliceView& state, Index head) {
+  return state.data + state.rows[0] * state.row_stride + head * state.width;
+}
 
 }  // namespace
 

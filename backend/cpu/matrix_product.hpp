@@ -1,7 +1,8 @@
-// The matrix product that all CPU kernels are made of, and the packing of its operands. Compiled per instruction set (vector.hpp).
+// The matrix product that all CPU kernels are made of, and the packing of its operands. Compiled per instruction set
+// (vector.hpp).
 //
-// B is stored in panels of kPanel columns, each [depth][kPanel] without gaps, zeros beyond the last column: so the innermost loop reads
-// B from front to back. A is read one element at a time and may have any strides, so its transpose needs no copy.
+// B is stored in panels of kPanel columns, each [depth][kPanel] without gaps, zeros beyond the last column: so the innermost
+// loop reads B from front to back. A is read one element at a time and may have any strides, so its transpose needs no copy.
 #pragma once
 
 #include "backend/cpu/vector.hpp"
@@ -26,13 +27,17 @@ struct Panels {
   Index stride;
 };
 
-/// c[Rows, kPanel] = (add ? c : 0) + a[Rows, depth] panel[depth, kPanel]. Not inlined, so that the sums get all registers.
+/// c[Rows, kPanel] = (add ? c : 0) + a[Rows, depth] panel[depth, kPanel]. Not inlined, and every loop over the
+/// tile unrolled, so that the sums stay in registers.
 template <int Rows>
 [[gnu::noinline]] void multiply_tile(Index depth, Left a, const float* panel, float* c, Index c_stride, bool add) {
   Vector sum[Rows][2] = {};
   if (add) {
-    for (int i = 0; i < Rows; ++i)
-      for (int j = 0; j < 2; ++j) sum[i][j] = load(c + i * c_stride + j * kLanes);
+#pragma GCC unroll 12
+    for (int i = 0; i < Rows; ++i) {
+      sum[i][0] = load(c + i * c_stride);
+      sum[i][1] = load(c + i * c_stride + kLanes);
+    }
   }
   for (Index step = 0; step < depth; ++step) {
     const Vector b0 = load(panel + step * kPanel);
@@ -44,8 +49,11 @@ template <int Rows>
       sum[i][1] += x * b1;
     }
   }
-  for (int i = 0; i < Rows; ++i)
-    for (int j = 0; j < 2; ++j) store(c + i * c_stride + j * kLanes, sum[i][j]);
+#pragma GCC unroll 12
+  for (int i = 0; i < Rows; ++i) {
+    store(c + i * c_stride, sum[i][0]);
+    store(c + i * c_stride + kLanes, sum[i][1]);
+  }
 }
 
 /// Tiles of `Rows` rows while they fit, then of half as many: 12, 6, 3, 1.
@@ -80,7 +88,8 @@ inline void pack_plain(const SliceView& slice, Index head, Index begin, Index en
   }
 }
 
-/// Panels whose columns are the rows begin .. end-1 of one head: B = slice^T, depth = width. Stride between panels: width * kPanel.
+/// Panels whose columns are the rows begin .. end-1 of one head: B = slice^T, depth = width. Stride between panels: width *
+/// kPanel.
 inline void pack_transposed(const SliceView& slice, Index head, Index begin, Index end, float* out) {
   for (Index panel = begin; panel < end; panel += kPanel, out += slice.width * kPanel) {
     const Index columns = smaller(kPanel, end - panel);
@@ -93,8 +102,8 @@ inline void pack_transposed(const SliceView& slice, Index head, Index begin, Ind
   }
 }
 
-/// Panels whose columns are the elements of a row: B = slice, depth = rows begin .. end-1, followed by zero rows up to `depth` rows.
-/// Stride between panels: depth * kPanel.
+/// Panels whose columns are the elements of a row: B = slice, depth = rows begin .. end-1, followed by zero rows up to `depth`
+/// rows. Stride between panels: depth * kPanel.
 inline void pack_rows(const SliceView& slice, Index head, Index begin, Index end, Index depth, float* out) {
   for (Index panel = 0; panel < slice.width; panel += kPanel) {
     const Index columns = smaller(kPanel, slice.width - panel);

@@ -1,5 +1,5 @@
-// Working memory of one kernel call. Out of line on purpose: the kernels are compiled for several processors, and a shared inline
-// function could end up in the program in the version that only the newest of them can run.
+// Working memory of one kernel call. Out of line on purpose: the kernels are compiled for several processors, and a shared
+// inline function could end up in the program in the version that only the newest of them can run.
 #pragma once
 
 #include "backend/slice_view.hpp"

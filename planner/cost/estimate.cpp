@@ -1,1 +1,152 @@
-// being written
+#include "planner/cost/estimate.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <queue>
+#include <vector>
+
+#include "planner/cost/fair_queue.hpp"
+#include "planner/cost/op_graph.hpp"
+#include "planner/cost/walk.hpp"
+
+namespace hsap {
+
+namespace {
+
+using QueueId = std::uint32_t;
+
+/// For each Exchange, a fair queue per link that several of its messages use.
+struct SharedLinks {
+  std::vector<FairQueue> queues;
+  std::vector<std::vector<QueueId>> of_message;
+};
+
+SharedLinks shared_links(const OpGraph& graph, const ClusterTopology& cluster) {
+  SharedLinks shared;
+  shared.of_message.resize(graph.messages.size());
+  std::vector<std::pair<LinkId, MessageId>> uses;
+  for (const OpNode& node : graph.nodes) {
+    uses.clear();
+    for (const MessageId message : node.messages)
+      for (const LinkId link : graph.messages[message].route->links) uses.emplace_back(link, message);
+    std::sort(uses.begin(), uses.end());
+    for (auto group = uses.begin(); group != uses.end();) {
+      const auto end = std::find_if(group, uses.end(), [&](const auto& use) { return use.first != group->first; });
+      if (end - group > 1) {
+        for (auto use = group; use != end; ++use)
+          shared.of_message[use->second].push_back(static_cast<QueueId>(shared.queues.size()));
+        shared.queues.emplace_back(cluster.links()[group->first].bytes_per_second);
+      }
+      group = end;
+    }
+  }
+  return shared;
+}
+
+/// The clock of a phase: what ends next.
+class Estimator final : private Walk::Machine {
+ public:
+  Estimator(const OpGraph& graph, const ClusterTopology& cluster)
+      : graph_(graph),
+        shared_(shared_links(graph, cluster)),
+        schedule_of_queue_(shared_.queues.size(), 0),
+        open_(graph.messages.size()),
+        walk_(graph, *this) {}
+
+  PhaseTimeline run() {
+    walk_.start();
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      now_ = event.time;
+      handle(event);
+    }
+    return graph_.timeline(walk_.times());
+  }
+
+ private:
+  enum class Kind : std::uint8_t { kernel_end, arrival, transfer_end, departure };
+  struct Event {
+    double time;
+    std::uint64_t order;  // of being scheduled: equal times are handled in that order
+    Kind kind;
+    std::uint32_t id;  // node, message or queue
+    bool operator<(const Event& other) const { return time != other.time ? time > other.time : order > other.order; }
+  };
+
+  double now() const override { return now_; }
+  void start_kernel(NodeId node) override { schedule(now_ + graph_.nodes[node].kernel_seconds, Kind::kernel_end, node); }
+  void start_message(MessageId message) override {
+    schedule(now_ + graph_.messages[message].route->latency_seconds, Kind::arrival, message);
+  }
+
+  std::uint64_t schedule(double time, Kind kind, std::uint32_t id) {
+    events_.push({time, ++order_, kind, id});
+    return order_;
+  }
+  void schedule_departure(QueueId queue) {
+    schedule_of_queue_[queue] = schedule(shared_.queues[queue].next_departure(), Kind::departure, queue);
+  }
+
+  void handle(const Event& event) {
+    switch (event.kind) {
+      case Kind::kernel_end:
+        walk_.kernel_ended(event.id);
+        break;
+      case Kind::arrival:
+        arrive(event.id);
+        break;
+      case Kind::transfer_end:
+        pass(event.id);
+        break;
+      case Kind::departure:
+        if (event.order == schedule_of_queue_[event.id]) depart(event.id);  // else an arrival has put it off
+    }
+  }
+
+  /// Latency has passed: the message is on all its links at once.
+  void arrive(MessageId id) {
+    const WireMessage& message = graph_.messages[id];
+    open_[id] = 1;
+    schedule(now_ + message.bytes / message.route->bytes_per_second, Kind::transfer_end, id);
+    if (message.bytes == 0) return;
+    for (const QueueId queue : shared_.of_message[id]) {
+      ++open_[id];
+      shared_.queues[queue].arrive(now_, id, message.bytes);
+      schedule_departure(queue);
+    }
+  }
+
+  void depart(QueueId queue) {
+    std::vector<MessageId> left;
+    shared_.queues[queue].depart(left);
+    if (shared_.queues[queue].next_departure() < std::numeric_limits<double>::infinity()) schedule_departure(queue);
+    for (const MessageId message : left) pass(message);
+  }
+
+  /// One of the message's links has carried it all.
+  void pass(MessageId message) {
+    if (--open_[message] == 0) walk_.message_ended(message);
+  }
+
+  const OpGraph& graph_;
+  SharedLinks shared_;
+  std::vector<std::uint64_t> schedule_of_queue_;  // order of its departure event that counts
+  std::vector<std::uint32_t> open_;               // links that have not carried all of the message yet
+  Walk walk_;
+  std::priority_queue<Event> events_;
+  std::uint64_t order_ = 0;
+  double now_ = 0;
+};
+
+}  // namespace
+
+Timeline estimate(const Schedule& schedule, const ClusterTopology& cluster, const KernelTimes& kernels) {
+  const auto phase = [&](Phase which) {
+    const OpGraph graph = op_graph(schedule, which, cluster, kernels);
+    return Estimator(graph, cluster).run();
+  };
+  return {phase(Phase::forward), phase(Phase::backward)};
+}
+
+}  // namespace hsap

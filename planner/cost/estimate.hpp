@@ -1,5 +1,5 @@
-// The cost model: a whole schedule in closed form over an otherwise idle network. Knows the order of ops and how long each
-// takes; of the network it knows that an Exchange's own messages share the ports they use, and ignores every other contention.
+// The cost model: a whole schedule over an otherwise idle network. Knows the order of ops and how long each takes; of the
+// network it knows that an Exchange's own messages share the links they use, and ignores every other contention.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@
 namespace hsap {
 
 /// A message starts when both ends have posted it. Linear in ops and messages.
-/// Throws InvalidInput when the schedule needs more ranks than the cluster has GPUs, or naming the first ops that wait for ever.
+/// Throws InvalidInput when the schedule needs more ranks than the cluster has GPUs, or naming the first ops that wait for
+/// ever.
 Timeline estimate(const Schedule& schedule, const ClusterTopology& cluster, const KernelTimes& kernels);
 
 /// Any predictor; the search is given one by tools/.

@@ -1,10 +1,12 @@
-// KernelTimes: how long one compute op takes alone on one device. (CostModel: a whole schedule on idle links. Simulator: a whole
-// schedule on shared links.) Shared by all predictors, so that they differ in nothing else.
+// KernelTimes: how long one compute op takes alone on one device. (CostModel: a whole schedule on idle links. Simulator: a
+// whole schedule on shared links.) Shared by all predictors, so that they differ in nothing else.
 #pragma once
 
-#include <map>
+#include <cstddef>
 #include <string>
+#include <vector>
 
+#include "planner/cost/kernel_speed.hpp"
 #include "planner/inputs/cluster_topology.hpp"
 #include "planner/ir/schedule.hpp"
 
@@ -14,7 +16,8 @@ class KernelTimes {
  public:
   /// One device kind per GPU of the cluster; rank r runs on GPU r.
   explicit KernelTimes(const ClusterTopology& cluster);
-  /// Seconds of a compute op of `rank`, launch included. Exchange has no kernel time: asking for it is our own mistake (assert).
+  /// Seconds of a compute op of `rank`, launch included; 0 when it has no rows, since nothing is launched then. Exchange has no
+  /// kernel time: asking for it is our own mistake (assert). Never less than flops_of / best_attention_flops_per_second.
   double seconds(const Schedule& schedule, RankId rank, const Op& op) const;
   /// FLOP/s that attention of one long document attains at best on the device of `rank`: what lower bounds divide by.
   double best_attention_flops_per_second(RankId rank, const AttentionShape& shape, Phase phase) const;
@@ -22,7 +25,14 @@ class KernelTimes {
   std::string provenance() const;
 
  private:
-  std::vector<DeviceKind> device_of_rank_;
+  struct Device {
+    DeviceKind kind;
+    KernelSpeed speed;
+  };
+  const KernelSpeed& speed_of_rank(RankId rank) const;
+
+  std::vector<Device> devices_;  ///< each different kind once
+  std::vector<std::size_t> device_of_rank_;
 };
 
 }  // namespace hsap

@@ -13,8 +13,8 @@ namespace hsap {
 
 /// What the GPUs of an island share.
 enum class IslandKind {
-  nvlink,  ///< NVSwitch; NICs hang on the GPUs' own PCIe ports, so their traffic does not meet NVLink traffic
-  pcie,    ///< PCIe root or switch of one socket; NICs hang on it too, so their traffic uses the GPUs' island ports
+  nvlink,  ///< NVSwitch; NICs hang on the GPUs' own PCIe ports, so network traffic does not meet NVLink traffic
+  pcie,    ///< PCIe root or switch of one socket; NICs hang on it too, so network traffic uses the GPUs' island ports
   plain,   ///< any other non-blocking switch, for experiments; NICs hang on the GPUs as with nvlink
 };
 
@@ -44,13 +44,15 @@ struct ClusterDescription {
   DeviceKind device;
 
   IslandKind island_kind = IslandKind::nvlink;
-  std::size_t island_gpus = 0;           ///< divides gpus_per_node, or is a multiple of it that divides the cluster
-  Wire island_port;                      ///< latency: GPU to GPU through the island's switch, both ports together
-  std::optional<Wire> between_islands;   ///< present when a node holds several islands; one wire per pair of them
+  std::size_t island_gpus = 0;          ///< divides gpus_per_node, or is a multiple of it that divides the cluster
+  Wire island_port;                     ///< latency: GPU to GPU through the island's switch, both ports together
+  std::optional<Wire> between_islands;  ///< present when a node holds several islands; one wire per pair of them
 
-  std::vector<std::vector<std::size_t>> nic_serves;  ///< per NIC of a node the GPUs of the node it serves; empty without network
-  Wire nic;                                          ///< latency: from GPU (pcie: from island switch) to the leaf's port
-  std::optional<NetworkDescription> network;         ///< present when there are NICs
+  /// Per NIC of a node the GPUs of the node that use it, each GPU at least once; empty without network. Under pcie the NIC
+  /// hangs on the island of its first GPU and the others reach it over between_islands.
+  std::vector<std::vector<std::size_t>> nic_serves;
+  Wire nic;                                   ///< latency: from GPU (pcie: from island switch) to the leaf's port
+  std::optional<NetworkDescription> network;  ///< present when there are NICs
 
   std::size_t gpus() const { return nodes * gpus_per_node; }
 };

@@ -10,29 +10,29 @@
 
 namespace hsap {
 
-using GpuId = std::uint32_t;   ///< position in the cluster's GPU order: node by node, then by index inside the node
+using GpuId = std::uint32_t;  ///< position in the cluster's GPU order: node by node, then by index inside the node
 using LinkId = std::uint32_t;
 
 /// One kind of GPU. Peaks are the vendor's dense numbers; what kernels attain is KernelTimes' business.
 struct DeviceKind {
-  std::string name;                         ///< "H100 SXM"
-  double peak_flops_per_second = 0;         ///< bf16, dense, matrix units
+  std::string name;                  ///< "H100 SXM"
+  double peak_flops_per_second = 0;  ///< bf16, dense, matrix units
   double memory_bytes_per_second = 0;
   double memory_bytes = 0;
-  int multiprocessors = 0;                  ///< SMs
+  int multiprocessors = 0;  ///< SMs
 };
 
 /// One direction of one wire, port or shared switch uplink.
 struct Link {
-  std::string name;           ///< "node0/gpu3 -> nvswitch"
+  std::string name;             ///< "node0/gpu3 -> nvswitch"
   double bytes_per_second = 0;  ///< payload bandwidth: nominal x efficiency of the file
   double latency_seconds = 0;
 };
 
 struct Route {
-  std::vector<LinkId> links;      ///< in travel order; empty from a GPU to itself
-  double latency_seconds = 0;     ///< sum over links
-  double bytes_per_second = 0;    ///< slowest link; infinity for the empty route
+  std::vector<LinkId> links;    ///< in travel order; empty from a GPU to itself
+  double latency_seconds = 0;   ///< sum over links
+  double bytes_per_second = 0;  ///< slowest link; infinity for the empty route
 };
 
 class ClusterTopology {
@@ -51,7 +51,7 @@ class ClusterTopology {
   std::size_t nodes() const;
 
   const std::vector<Link>& links() const;
-  /// Least-latency route (then fewest links, then lowest link ids). Found on first use per source GPU and kept; thread-safe.
+  /// Least-latency route (then fewest links, then lowest link ids). Found on first use, kept while this object lives; thread-safe.
   const Route& route(GpuId from, GpuId to) const;
 
   /// The cluster cut down to some of its GPUs, renumbered 0..n-1 in the order given; links stay as they are.

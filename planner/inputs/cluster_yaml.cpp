@@ -1,6 +1,7 @@
 // The reader of cluster YAML. Bounds on the numbers are wide: they are there to catch a slip of a unit or of a factor.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "planner/inputs/cluster_description.hpp"
 #include "planner/inputs/other_formats.hpp"
@@ -14,7 +15,8 @@ namespace {
 const YamlSection::Keys kRootKeys{"name", "nodes", "gpus_per_node", "gpu", "island"};
 constexpr std::size_t kMostGpus = 131072;  // assumed: the largest training clusters of 2025 have about 100,000
 constexpr std::size_t kMostNics = 64;      // assumed: per node; the most that we saw is 32 (AWS P5)
-constexpr const char* kAdvice = "hsap reads cluster YAML: copy one of topologies/*.yaml and change it (format: topologies/README.md)";
+constexpr const char* kAdvice =
+    "hsap reads cluster YAML: copy one of topologies/*.yaml and change it (format: topologies/README.md)";
 
 /// ASTRA-sim ships files with "tbd" for numbers: say where, so that nobody takes them for measured ones.
 void refuse_numberless_values(const YAML::Node& map, const std::string& source, const std::string& format) {
@@ -23,8 +25,8 @@ void refuse_numberless_values(const YAML::Node& map, const std::string& source, 
     for (const YAML::Node& value : entry.second) {
       if (number_in<double>(value)) continue;
       throw InvalidInput(source, line_of(value.Mark()),
-                         "this is " + format + " whose key \"" + entry.first.Scalar() + "\" has no number: " + what_is_found(value) +
-                             "; " + kAdvice);
+                         "this is " + format + " whose key \"" + entry.first.Scalar() +
+                             "\" has no number: " + what_is_found(value) + "; " + kAdvice);
     }
   }
 }
@@ -41,7 +43,7 @@ YAML::Node load(const std::string& text, const std::string& source) {
     line = line_of(error.mark);
   }
   const bool is_map = documents.size() == 1 && documents[0].IsMap();
-  const auto is_given = [&](const std::string& key) { return static_cast<bool>(documents[0][key]); };
+  const auto is_given = [&](const std::string& key) { return static_cast<bool>(std::as_const(documents[0])[key]); };
   if (is_map && std::any_of(kRootKeys.begin(), kRootKeys.end(), is_given)) return documents[0];
 
   const std::string other = recognise_other_format(text);
@@ -91,30 +93,29 @@ std::size_t read_island_gpus(const YamlSection& island, const ClusterDescription
   for (std::size_t n = 1; n <= cluster.gpus(); ++n) {
     if (works(n)) choices += (choices.empty() ? "" : ", ") + std::to_string(n);
   }
-  island.refuse("gpus", what_is_found(island.at("gpus")) + ", expected a divisor of gpus_per_node, or a multiple of it that divides all " +
+  island.refuse("gpus", what_is_found(island.at("gpus")) +
+                            ", expected a divisor of gpus_per_node, or a multiple of it that divides all " +
                             std::to_string(cluster.gpus()) + " GPUs: " + choices);
 }
 
-/// One NIC of `nics.serves`.
-std::set<std::size_t> read_served_gpus(const YamlSection& nics, const YAML::Node& list, const std::string& nic,
-                                       const ClusterDescription& cluster) {
-  const std::string expected = ", expected a list of GPUs from 0 to " + std::to_string(cluster.gpus_per_node - 1);
+/// One NIC of `nics.serves`, in the order of the file.
+std::vector<std::size_t> read_served_gpus(const YamlSection& nics, const YAML::Node& list, const std::string& nic,
+                                          std::size_t gpus_per_node) {
+  const std::string expected = ", expected a list of GPUs from 0 to " + std::to_string(gpus_per_node - 1);
   if (!list.IsSequence() || list.size() == 0) nics.refuse(list, "serves", nic + ": " + what_is_found(list) + expected);
-  std::set<std::size_t> gpus;
+  std::vector<std::size_t> gpus;
   for (const YAML::Node& item : list) {
     const auto gpu = number_in<std::size_t>(item);
-    if (!gpu || *gpu >= cluster.gpus_per_node) nics.refuse(item, "serves", nic + ": " + what_is_found(item) + expected);
-    if (!gpus.insert(*gpu).second) nics.refuse(item, "serves", nic + ": GPU " + std::to_string(*gpu) + " is named twice");
-  }
-  const bool on_one_island = *gpus.begin() / cluster.island_gpus == *gpus.rbegin() / cluster.island_gpus;
-  if (cluster.island_kind == IslandKind::pcie && !on_one_island) {
-    nics.refuse(list, "serves", nic + ": these GPUs lie on two islands, expected GPUs of the one PCIe island that the NIC hangs on (the " +
-                                    "others reach it over between_islands)");
+    if (!gpu || *gpu >= gpus_per_node) nics.refuse(item, "serves", nic + ": " + what_is_found(item) + expected);
+    if (std::find(gpus.begin(), gpus.end(), *gpu) != gpus.end()) {
+      nics.refuse(item, "serves", nic + ": GPU " + std::to_string(*gpu) + " is named twice");
+    }
+    gpus.push_back(*gpu);
   }
   return gpus;
 }
 
-std::vector<std::vector<std::size_t>> read_nic_serves(const YamlSection& nics, const ClusterDescription& cluster) {
+std::vector<std::vector<std::size_t>> read_nic_serves(const YamlSection& nics, std::size_t gpus_per_node) {
   const YAML::Node& lists = nics.at("serves");
   if (!lists.IsSequence() || lists.size() == 0 || lists.size() > kMostNics) {
     nics.refuse("serves", what_is_found(lists) + ", expected 1 to " + std::to_string(kMostNics) +
@@ -123,13 +124,13 @@ std::vector<std::vector<std::size_t>> read_nic_serves(const YamlSection& nics, c
   std::vector<std::vector<std::size_t>> serves;
   std::set<std::size_t> served;
   for (const YAML::Node& list : lists) {
-    const std::set<std::size_t> gpus = read_served_gpus(nics, list, "NIC " + std::to_string(serves.size()), cluster);
-    served.insert(gpus.begin(), gpus.end());
-    serves.emplace_back(gpus.begin(), gpus.end());
+    serves.push_back(read_served_gpus(nics, list, "NIC " + std::to_string(serves.size()), gpus_per_node));
+    served.insert(serves.back().begin(), serves.back().end());
   }
-  const bool reached_over_island = cluster.island_kind == IslandKind::pcie;
-  for (std::size_t gpu = 0; gpu < cluster.gpus_per_node && !reached_over_island; ++gpu) {
-    if (served.count(gpu) == 0) nics.refuse("serves", "GPU " + std::to_string(gpu) + " is served by no NIC, expected every GPU in some list");
+  for (std::size_t gpu = 0; gpu < gpus_per_node; ++gpu) {
+    if (served.count(gpu) == 0) {
+      nics.refuse("serves", "GPU " + std::to_string(gpu) + " is served by no NIC, expected every GPU of a node in some list");
+    }
   }
   return serves;
 }
@@ -170,7 +171,8 @@ ClusterDescription parse_cluster_yaml(const std::string& text, const std::string
     if (!several_in_node) root.refuse("between_islands", "a node holds one island only, expected no such key");
     cluster.between_islands = read_wire(between);
   } else if (several_in_node) {
-    island.refuse("gpus", "islands of " + std::to_string(cluster.island_gpus) + " in nodes of " + std::to_string(cluster.gpus_per_node) +
+    island.refuse("gpus", "islands of " + std::to_string(cluster.island_gpus) + " in nodes of " +
+                              std::to_string(cluster.gpus_per_node) +
                               " need the top-level key between_islands (bandwidth, latency)");
   }
 
@@ -179,7 +181,7 @@ ClusterDescription parse_cluster_yaml(const std::string& text, const std::string
   }
   if (root.has("nics")) {
     const YamlSection nics = root.section("nics", {"serves", "bandwidth", "latency"}, {"efficiency"});
-    cluster.nic_serves = read_nic_serves(nics, cluster);
+    cluster.nic_serves = read_nic_serves(nics, cluster.gpus_per_node);
     cluster.nic = read_wire(nics);
     cluster.network =
         read_network(root.section("network", {"shape", "nodes_per_leaf", "oversubscription", "leaf_latency", "spine_latency"}));

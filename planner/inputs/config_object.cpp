@@ -10,7 +10,7 @@
 namespace hsap {
 
 namespace {
-constexpr std::int64_t kLargestNumber = 1'000'000'000;  // far above any head count, width or window
+constexpr std::uint64_t kLargestNumber = 1'000'000'000;  // far above any head count, width or window
 }
 
 ConfigObject::ConfigObject(const nlohmann::json& object, std::string file, std::string path)
@@ -71,7 +71,8 @@ const nlohmann::json& ConfigObject::array_per_layer(std::string_view key, int la
 ConfigObject ConfigObject::object(std::string_view key) const {
   const auto value = object_->find(key);
   if (value == object_->end() || !value->is_object())
-    throw error(key, value == object_->end() ? "is missing, expected an object" : "is " + shown(*value) + ", expected an object");
+    throw error(key,
+                value == object_->end() ? "is missing, expected an object" : "is " + shown(*value) + ", expected an object");
   return ConfigObject(*value, file_, full_key(key));
 }
 
@@ -84,9 +85,8 @@ InvalidInput ConfigObject::error(std::string_view key, const std::string& messag
 }
 
 int ConfigObject::checked_number(std::string_view key, const nlohmann::json& value) const {
-  const bool whole = value.is_number_integer();
-  const bool fits = whole && (value.is_number_unsigned() ? value.get<std::uint64_t>() <= kLargestNumber : value.get<std::int64_t>() > 0);
-  if (!fits || value == 0) throw error(key, "is " + shown(value) + ", expected a whole number from 1");
+  const bool fits = value.is_number_unsigned() && value >= 1 && value.get<std::uint64_t>() <= kLargestNumber;
+  if (!fits) throw error(key, "is " + shown(value) + ", expected a whole number from 1");
   return value.get<int>();
 }
 

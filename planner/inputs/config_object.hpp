@@ -34,7 +34,8 @@ class ConfigObject {
   int number(std::string_view key) const;
   /// nullopt when absent or null.
   std::optional<int> optional_number(std::string_view key) const;
-  /// The one of `keys` that is there. Throws InvalidInput when it is null or when two of them differ; nullopt when none is there.
+  /// The one of `keys` that is there. Throws InvalidInput when it is null or when two of them differ; nullopt when none is
+  /// there.
   std::optional<Number> number_called(std::initializer_list<std::string_view> keys) const;
   /// As above, but one must be there.
   Number required_number(std::initializer_list<std::string_view> keys) const;

@@ -47,7 +47,8 @@ std::string CsvReader::quoted_field() {
   const std::size_t end = std::min(text_.find_first_of(",\n", at_), text_.size());
   const std::string_view behind = trimmed(text_.substr(at_, end - at_));
   if (!behind.empty())
-    throw InvalidInput(source_, next_line_, "found " + shown(behind) + " behind a quoted field, expected a comma or the line's end");
+    throw InvalidInput(source_, next_line_,
+                       "found " + shown(behind) + " behind a quoted field, expected a comma or the line's end");
   at_ = end;
   return field;
 }

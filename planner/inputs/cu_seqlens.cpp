@@ -17,20 +17,24 @@ std::string entry(const std::string& key, std::size_t index) { return key + "[" 
 
 std::vector<Token> offsets_of(const nlohmann::json& values, const std::string& key, const std::string& source) {
   if (!values.is_array() || values.empty())
-    throw InvalidInput(source, 0, key + " is " + (values.is_array() ? "empty" : shown(values)) + ", expected an array of offsets");
+    throw InvalidInput(source, 0,
+                       key + " is " + (values.is_array() ? "empty" : shown(values)) + ", expected an array of offsets");
   std::vector<Token> offsets;
   for (const nlohmann::json& value : values) {
     const std::size_t index = offsets.size();
     const std::optional<Token> offset = value.is_number_integer() ? whole_number(value.dump()) : std::nullopt;
-    if (!offset) throw InvalidInput(source, 0, entry(key, index) + " is " + shown(value) + ", expected an offset: a whole number");
+    if (!offset)
+      throw InvalidInput(source, 0, entry(key, index) + " is " + shown(value) + ", expected an offset: a whole number");
     if (index == 0 && *offset != 0) throw InvalidInput(source, 0, entry(key, 0) + " is " + shown(value) + ", expected 0");
     if (index > 0 && *offset < offsets.back())
       throw InvalidInput(source, 0,
                          entry(key, index) + " is " + shown(value) + ", below " + entry(key, index - 1) + " = " +
-                             std::to_string(offsets.back()) + ": offsets never descend; leave sentinels and what is no offset out" +
+                             std::to_string(offsets.back()) +
+                             ": offsets never descend; leave sentinels and what is no offset out" +
                              (key == "cu_seqlens" ? ", or write {\"lengths\": [...]} if these are lengths" : ""));
     if (index > 0 && *offset - offsets.back() > kLongestDocument)
-      throw InvalidInput(source, 0, entry(key, index) + " is " + shown(value) + ": its document would be longer than 2^40 tokens");
+      throw InvalidInput(source, 0,
+                         entry(key, index) + " is " + shown(value) + ": its document would be longer than 2^40 tokens");
     offsets.push_back(*offset);
   }
   return offsets;
@@ -47,8 +51,9 @@ Token padding_of(const std::vector<Token>& offsets, const std::vector<Token>& pa
     const Token room = padded[i] - padded[i - 1];
     if (room < real)
       throw InvalidInput(source, 0,
-                         entry("cu_seqlens_padded", i) + " is " + std::to_string(padded[i]) + ": document " + std::to_string(i - 1) +
-                             " has " + std::to_string(real) + " tokens, its padded length is " + std::to_string(room));
+                         entry("cu_seqlens_padded", i) + " is " + std::to_string(padded[i]) + ": document " +
+                             std::to_string(i - 1) + " has " + std::to_string(real) + " tokens, its padded length is " +
+                             std::to_string(room));
   }
   return padded.back() - offsets.back();
 }

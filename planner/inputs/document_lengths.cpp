@@ -20,14 +20,16 @@ LengthInput without_leading_comments(std::string_view text, const std::string& s
   throw InvalidInput(source, 0, "holds nothing but comments");
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 LengthSource parse_by_content(const LengthInput& input) {
   std::string_view first_line;
   LineReader(input.text).next(first_line);
-  const char first = first_line.front();
-  if (first == '[' || first == '{') return parse_length_json(input);
-  if (has_markdown_table(input.text)) return parse_markdown_histogram(input);
-  const bool begins_with_number = std::string_view("0123456789+-.").find(first) != std::string_view::npos;
-  return begins_with_number ? parse_length_lines(input) : parse_length_csv(input);
+  if (first_line.front() == '[' || first_line.front() == '{') return parse_length_json(input);
+  const bool signed_number =
+      std::string_view("+-.").find(first_line.front()) != std::string_view::npos && first_line.size() > 1;
+  if (is_digit(signed_number ? first_line[1] : first_line[0])) return parse_length_lines(input);
+  return has_markdown_table(input.text) ? parse_markdown_histogram(input) : parse_length_csv(input);
 }
 
 }  // namespace

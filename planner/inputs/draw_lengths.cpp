@@ -17,8 +17,8 @@ __extension__ using Product = unsigned __int128;
 /// A number in [0, 1) from the upper 53 bits.
 double unit_interval(std::uint64_t random) { return static_cast<double>(random >> 11) * 0x1.0p-53; }
 
-/// A number in [0, range): the upper half of random x range (Lemire, "Fast random integer generation in an interval", 2019, without
-/// the rejection step: the bias is below range / 2^64).
+/// A number in [0, range): the upper half of random x range (Lemire, "Fast random integer generation in an interval", 2019,
+/// without the rejection step: the bias is below range / 2^64).
 Token below(std::uint64_t random, Token range) {
   return static_cast<Token>(static_cast<std::uint64_t>((Product{random} * static_cast<std::uint64_t>(range)) >> 64));
 }

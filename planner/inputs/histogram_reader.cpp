@@ -39,8 +39,10 @@ std::size_t weight_column(const std::vector<std::string>& header, const std::opt
   for (std::size_t i = 0; i < header.size(); ++i)
     if (wanted ? header[i] == *wanted : is_one_of(lowercase(header[i]), kNames)) return i;
   if (wanted) throw InvalidInput(source, line, "has no column " + shown(*wanted) + "; the columns are: " + listed(header));
-  throw InvalidInput(source, line, "is a histogram without a column called count, number, weight, documents or frequency; name the column "
-                                   "of weights: " + listed(header));
+  throw InvalidInput(source, line,
+                     "is a histogram without a column called count, number, weight, documents or frequency; name the column "
+                     "of weights: " +
+                         listed(header));
 }
 
 /// "16", "1,024", "2K": the number, with its scale 1, 1024 or 1024^2.
@@ -77,7 +79,8 @@ double parse_weight(std::string_view text, const std::string& source, std::size_
   double weight = -1;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), weight);
   if (error != std::errc() || stop != digits.data() + digits.size() || !std::isfinite(weight) || weight < 0)
-    throw InvalidInput(source, line, "found weight " + shown(text) + ", expected a number from 0, such as a count of documents");
+    throw InvalidInput(source, line,
+                       "found weight " + shown(text) + ", expected a number from 0, such as a count of documents");
   return weight;
 }
 
@@ -103,7 +106,7 @@ std::optional<LengthRange> parse_length_range(std::string_view text) {
     const auto bound = scaled_number(text.back() == '+' ? text.substr(0, text.size() - 1) : text.substr(1));
     if (!bound) return std::nullopt;
     const Token value = bound->number * bound->scale;
-    if (below) return LengthRange{0, value - 1, bound->scale > 1};
+    if (below) return value < 2 ? std::nullopt : std::optional(LengthRange{1, value - 1, bound->scale > 1});
     return LengthRange{text.front() == '>' ? value + 1 : value, std::nullopt, bound->scale > 1};
   }
   const bool in_brackets = text.front() == '[' && text.back() == ']';
@@ -142,9 +145,10 @@ void HistogramReader::add(const std::vector<std::string>& row, std::size_t line)
   }
   if (!range)
     throw InvalidInput(source_, line,
-                       columns_.longest ? "found shortest " + shown(text) + " and longest " + shown(row[*columns_.longest]) +
-                                              ", expected whole numbers with shortest <= longest"
-                                        : "found range " + shown(text) + ", expected one such as [101, 200], 101-200, 1-2K or <1K");
+                       columns_.longest
+                           ? "found shortest " + shown(text) + " and longest " + shown(row[*columns_.longest]) +
+                                 ", expected whole numbers with shortest <= longest"
+                           : "found range " + shown(text) + ", expected one such as [101, 200], 101-200, 1-2K or <1K");
   rows_.push_back({*range, parse_weight(row[columns_.weight], source_, line), line});
 }
 
@@ -171,8 +175,9 @@ LengthSource HistogramReader::finish() {
     if (row.weight <= 0) continue;
     if (!row.range.longest)
       throw InvalidInput(source_, row.line,
-                         "the open range above " + std::to_string(row.range.shortest - 1) + " holds documents but has no longest length; " +
-                             "give both bounds, such as [" + std::to_string(row.range.shortest) + ", LONGEST]");
+                         "the open range above " + std::to_string(row.range.shortest - 1) +
+                             " holds documents but has no longest length; " + "give both bounds, such as [" +
+                             std::to_string(row.range.shortest) + ", LONGEST]");
     if (*row.range.longest == 0) {
       remarks_.push_back("the range of empty documents is ignored");
       continue;
@@ -181,10 +186,12 @@ LengthSource HistogramReader::finish() {
     if (shortest > *row.range.longest || shortest <= longest_before)
       throw InvalidInput(source_, row.line,
                          "found the range " + std::to_string(row.range.shortest) + " to " + std::to_string(*row.range.longest) +
-                             " after lengths up to " + std::to_string(longest_before) + ", expected ranges that ascend and do not overlap");
+                             " after lengths up to " + std::to_string(longest_before) +
+                             ", expected ranges that ascend and do not overlap");
     longest_before = *row.range.longest;
     if (row.range.shortest == 0)
-      remarks_.push_back("the range from 0 to " + std::to_string(*row.range.longest) + " is read as from 1: empty documents need no attention");
+      remarks_.push_back("the range from 0 to " + std::to_string(*row.range.longest) +
+                         " is read as from 1: empty documents need no attention");
     result.histogram->buckets.push_back({shortest, *row.range.longest, row.weight});
   }
   if (result.histogram->buckets.empty()) throw InvalidInput(source_, 0, "is a histogram in which no range has documents");

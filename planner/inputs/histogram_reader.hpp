@@ -15,14 +15,15 @@ namespace hsap {
 
 /// Where a histogram's table keeps what: positions of its columns.
 struct HistogramColumns {
-  std::size_t range = 0;                ///< column of ranges, or of the shortest length
-  std::optional<std::size_t> longest;   ///< set when shortest and longest have columns of their own
+  std::size_t range = 0;               ///< column of ranges, or of the shortest length
+  std::optional<std::size_t> longest;  ///< set when shortest and longest have columns of their own
   std::size_t weight = 0;
 };
 
-/// The columns if the table is a histogram, else nullopt: it has shortest, longest and weight, or its first record holds a range in
-/// a column called range, bucket, bin or interval. Weights are in the column `wanted`, else in the one called count, number, weight,
-/// documents or frequency (counts, because published percentages are rounded). Throws InvalidInput when there is no such column.
+/// The columns if the table is a histogram, else nullopt: it has shortest, longest and weight, or its first record holds a
+/// range in a column called range, bucket, bin or interval. Weights are in the column `wanted`, else in the one called count,
+/// number, weight, documents or frequency (counts, because published percentages are rounded). Throws InvalidInput when there
+/// is no such column.
 std::optional<HistogramColumns> histogram_columns(const std::vector<std::string>& header, const std::vector<std::string>& first,
                                                   const std::optional<std::string>& wanted, const std::string& source,
                                                   std::size_t line);
@@ -34,7 +35,8 @@ struct LengthRange {
   bool thousand_suffix = false;  ///< K or M was used
 };
 
-/// Reads "[101, 200]", "101-200", "1–2K", "<1K" (up to 1023), ">32K" and "32K+". K is 1024 and M 1024 K. nullopt for anything else.
+/// Reads "[101, 200]", "101-200", "1–2K", "<1K" (up to 1023), ">32K" and "32K+". K is 1024 and M 1024 K. nullopt for anything
+/// else.
 std::optional<LengthRange> parse_length_range(std::string_view text);
 
 /// "2,439" -> "2439"; text that is no number grouped by thousands comes back unchanged.
@@ -48,8 +50,8 @@ class HistogramReader {
   /// Throws InvalidInput when the row holds no range or no weight.
   void add(const std::vector<std::string>& row, std::size_t line);
 
-  /// The histogram. Rows without documents are left out. Throws InvalidInput when ranges overlap or descend, or when an open range
-  /// has documents.
+  /// The histogram. Rows without documents are left out. Throws InvalidInput when ranges overlap or descend, or when an open
+  /// range has documents.
   LengthSource finish();
 
  private:

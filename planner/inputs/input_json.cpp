@@ -35,10 +35,13 @@ std::string with_quoted_constants(std::string_view text) {
 }
 
 /// The part of the parser's message that says what was wrong: after "... at line 1, column 2: ".
-std::string reason_of(const nlohmann::json::parse_error& error) {
+std::string reason_of(const nlohmann::json::exception& error) {
   const std::string message = error.what();
   const std::size_t column = message.find("column ");
-  return column == std::string::npos ? message : message.substr(column);
+  const std::size_t begin =
+      column != std::string::npos ? column : message.find("] ") + 2;  // "[json.exception.NAME.NUMBER] ..."
+  const bool cut = message.find("unexpected end of input") != std::string::npos;
+  return message.substr(begin) + (cut ? "; is the file complete?" : "");
 }
 
 }  // namespace
@@ -53,6 +56,8 @@ nlohmann::json parse_json(std::string_view text, const std::string& source, std:
     const std::string_view before = json_text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
     const auto line = first_line + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
     throw InvalidInput(source, line, "not valid JSON: " + reason_of(error));
+  } catch (const nlohmann::json::exception& error) {  // a number that no double can hold
+    throw InvalidInput(source, 0, "not valid JSON: " + reason_of(error));
   }
 }
 

@@ -4,7 +4,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <sstream>
+#include <utility>
 
 #include "planner/ir/errors.hpp"
 
@@ -15,7 +16,9 @@ std::string read_input_text(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file)) throw InvalidInput(file.string(), 0, "is a directory, expected a file");
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw InvalidInput(file.string(), 0, std::string("cannot be opened: ") + std::strerror(errno));
-  return {std::istreambuf_iterator<char>(stream), {}};
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return std::move(text).str();
 }
 
 void require_text(std::string_view text, const std::string& source) {
@@ -28,10 +31,11 @@ void require_text(std::string_view text, const std::string& source) {
 
 std::string shown(std::string_view text) {
   constexpr std::size_t kMostCharacters = 40;
+  std::size_t end = std::min(kMostCharacters, text.size());
+  while (end > 0 && end < text.size() && (text[end] & 0xC0) == 0x80) --end;  // never cut a UTF-8 character
   std::string result = "\"";
-  for (const char c : text.substr(0, kMostCharacters))
-    result += (static_cast<unsigned char>(c) < ' ' || c == '\x7f') ? '?' : c;
-  return result + (text.size() > kMostCharacters ? "...\"" : "\"");
+  for (const char c : text.substr(0, end)) result += (static_cast<unsigned char>(c) < ' ' || c == '\x7f') ? '?' : c;
+  return result + (end < text.size() ? "...\"" : "\"");
 }
 
 std::string_view trimmed(std::string_view text) {

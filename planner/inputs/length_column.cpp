@@ -7,8 +7,8 @@
 
 namespace hsap {
 
-std::size_t length_column(const std::vector<Column>& columns, const std::optional<std::string>& wanted, const std::string& source,
-                          std::size_t line) {
+std::size_t length_column(const std::vector<Column>& columns, const std::optional<std::string>& wanted,
+                          const std::string& source, std::size_t line) {
   std::vector<std::string> names;
   std::vector<std::string> names_with_numbers;
   for (const Column& column : columns) {
@@ -17,10 +17,12 @@ std::size_t length_column(const std::vector<Column>& columns, const std::optiona
   }
   if (!wanted && names_with_numbers.empty())
     throw InvalidInput(source, line,
-                       "found " + shown(listed(names)) + ", expected a whole number per line, a JSON array, cu_seqlens, JSON lines, a "
-                       "histogram or a CSV table with a header and a column of lengths");
+                       "found " + shown(listed(names)) +
+                           ", expected a whole number per line, a JSON array, cu_seqlens, JSON lines, a "
+                           "histogram or a CSV table with a header and a column of lengths");
   if (!wanted && names_with_numbers.size() > 1)
-    throw InvalidInput(source, line, "several columns hold whole numbers; name the column to read: " + listed(names_with_numbers));
+    throw InvalidInput(source, line,
+                       "several columns hold whole numbers; choose one with --column: " + listed(names_with_numbers));
   const std::string& name = wanted ? *wanted : names_with_numbers.front();
   const auto is_it = [&](const Column& column) { return column.name == name; };
   const auto column = std::find_if(columns.begin(), columns.end(), is_it);

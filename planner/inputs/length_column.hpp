@@ -16,7 +16,7 @@ struct Column {
 
 /// Position in `columns` of the one called `wanted`, or without `wanted` of the only one that holds whole numbers.
 /// Throws InvalidInput (at `line` of `source`) listing the columns that would work.
-std::size_t length_column(const std::vector<Column>& columns, const std::optional<std::string>& wanted, const std::string& source,
-                          std::size_t line);
+std::size_t length_column(const std::vector<Column>& columns, const std::optional<std::string>& wanted,
+                          const std::string& source, std::size_t line);
 
 }  // namespace hsap

@@ -26,7 +26,8 @@ void require_width(const Record& record, const Record& header, const LengthInput
 
 LengthSource parse_column(CsvReader& reader, const Record& header, Record record, const LengthInput& input) {
   std::vector<Column> columns;
-  for (std::size_t i = 0; i < header.size(); ++i) columns.push_back({header[i], whole_number(record[i]).has_value()});
+  for (std::size_t i = 0; i < header.size(); ++i)
+    columns.push_back({header[i], whole_number(without_thousands_separators(record[i])).has_value()});
   const std::size_t column = length_column(columns, input.options.column, input.source, reader.line());
   LengthCollector lengths;
   do {
@@ -58,11 +59,14 @@ LengthSource parse_length_csv(const LengthInput& input) {
   Record first;
   reader.next(header);
   const std::size_t header_line = reader.line();
-  if (std::all_of(header.begin(), header.end(), [](const std::string& f) { return whole_number(without_thousands_separators(f)); }))
-    throw InvalidInput(input.source, header_line, "found numbers in the first line, expected a header line that names the columns");
+  if (std::all_of(header.begin(), header.end(),
+                  [](const std::string& f) { return whole_number(without_thousands_separators(f)); }))
+    throw InvalidInput(input.source, header_line,
+                       "found numbers in the first line, expected a header line that names the columns");
   if (!reader.next(first))
     throw InvalidInput(input.source, header_line,
-                       "found " + shown(input.text) + " and no records, expected document lengths: a whole number per line, or a header " +
+                       "found " + shown(input.text) +
+                           " and no records, expected document lengths: a whole number per line, or a header " +
                            "line and records");
   require_width(first, header, input, reader.line());
   if (const auto columns = histogram_columns(header, first, input.options.column, input.source, header_line))

@@ -27,8 +27,8 @@ LengthSource parse_length_csv(const LengthInput& input);
 LengthSource parse_markdown_histogram(const LengthInput& input);
 /// True when `text` holds the line |---|---:| that every Markdown table has.
 bool has_markdown_table(std::string_view text);
-/// An array of lengths, an array of cu_seqlens (it begins with 0 and never descends), an object with "cu_seqlens" or "lengths", an
-/// array of objects or one object per line, of which one column is the length.
+/// An array of lengths, an array of cu_seqlens (it begins with 0 and never descends), an object with "cu_seqlens" or "lengths",
+/// an array of objects or one object per line, of which one column is the length.
 LengthSource parse_length_json(const LengthInput& input);
 
 }  // namespace hsap

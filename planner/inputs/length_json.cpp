@@ -1,4 +1,5 @@
-// Document lengths in JSON: arrays, objects with "lengths" or "cu_seqlens", and records (an array of objects or one object per line).
+// Document lengths in JSON: arrays, objects with "lengths" or "cu_seqlens", and records (an array of objects or one object per
+// line).
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -31,7 +32,8 @@ void require_no_column(const LengthInput& input, const std::string& what) {
 
 LengthSource parse_lengths(const json& values, const LengthInput& input) {
   if (!values.is_array())
-    throw InvalidInput(input.source, input.first_line, "\"lengths\" is " + shown(values) + ", expected an array of whole numbers");
+    throw InvalidInput(input.source, input.first_line,
+                       "\"lengths\" is " + shown(values) + ", expected an array of whole numbers");
   LengthCollector lengths;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::optional<Token> length = length_of(values[i]);
@@ -51,8 +53,9 @@ class RecordReader {
     if (!record.is_object())
       throw InvalidInput(input_.source, line, place + "found " + shown(record) + ", expected an object like the ones before");
     if (record.contains("cu_seqlens"))
-      throw InvalidInput(input_.source, line,
-                         place + "holds cu_seqlens, which are one whole batch; expected a file with a single object that holds them");
+      throw InvalidInput(
+          input_.source, line,
+          place + "holds cu_seqlens, which are one whole batch; expected a file with a single object that holds them");
     if (column_.empty()) column_ = column_of(record, line);
     const auto value = record.find(column_);
     if (value == record.end()) throw InvalidInput(input_.source, line, place + "has no " + shown(std::string_view(column_)));
@@ -89,7 +92,8 @@ LengthSource parse_array(const json& values, const LengthInput& input) {
   if (values.empty()) throw InvalidInput(input.source, input.first_line, "is an empty array, expected document lengths");
   if (values.front() != 0) return parse_lengths(values, input);
   LengthSource result = parse_cu_seqlens(values, nullptr, input.source);
-  result.remarks.push_back("begins with 0 and never descends: read as cu_seqlens; write {\"lengths\": [...]} if these are lengths");
+  result.remarks.push_back(
+      "begins with 0 and never descends: read as cu_seqlens; write {\"lengths\": [...]} if these are lengths");
   return result;
 }
 

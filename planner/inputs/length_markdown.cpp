@@ -59,14 +59,16 @@ LengthSource parse_markdown_histogram(const LengthInput& input) {
         histogram.emplace(input.source, *columns);
       }
       if (row.size() != header.size())
-        throw InvalidInput(input.source, lines.line(),
-                           "found " + std::to_string(row.size()) + " cells, the table's header has " + std::to_string(header.size()));
+        throw InvalidInput(
+            input.source, lines.line(),
+            "found " + std::to_string(row.size()) + " cells, the table's header has " + std::to_string(header.size()));
       histogram->add(row, lines.line());
     }
   }
   if (!histogram)
-    throw InvalidInput(input.source, 0,
-                       "its tables hold no histogram; expected one with a column range, bucket, bin or interval and a column count");
+    throw InvalidInput(
+        input.source, 0,
+        "its tables hold no histogram; expected one with a column range, bucket, bin or interval and a column count");
   return histogram->finish();
 }
 

@@ -24,7 +24,7 @@ InvalidInput not_a_length(const std::string& source, std::size_t line, const std
   const bool separated = found.find(',') != std::string::npos;
   return InvalidInput(source, line,
                       place + "found " + found + ", expected a document length: a whole number of tokens from 0 to 2^40" +
-                          (separated ? ", without thousands separators" : ""));
+                          (separated ? ", without thousands separators (and a table needs a header line)" : ""));
 }
 
 LengthSource LengthCollector::finish(const std::string& source) {

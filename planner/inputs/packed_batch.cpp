@@ -49,7 +49,8 @@ class BatchRooms {
 
   std::size_t leaves_ = 1;
   std::size_t batches_ = 0;
-  std::vector<Token> most_ = {0, 0};  // node n has children 2n and 2n+1; leaf of batch b is leaves_ + b; unopened batches have 0
+  std::vector<Token> most_ = {0,
+                              0};  // node n has children 2n and 2n+1; leaf of batch b is leaves_ + b; unopened batches have 0
 };
 
 std::string counted(std::size_t count, const std::string& noun) {

@@ -8,7 +8,9 @@
 namespace hsap {
 namespace {
 
-bool contains(const YamlSection::Keys& keys, const std::string& key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
+bool contains(const YamlSection::Keys& keys, const std::string& key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
 
 }  // namespace
 
@@ -21,7 +23,8 @@ std::string what_is_found(const YAML::Node& node) {
   constexpr std::size_t kLongest = 60;
   std::string text = node.Scalar();
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
-  std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return "found \"" + text + "\"";
 }
 
@@ -34,17 +37,18 @@ std::string joined(const YamlSection::Keys& keys) {
 YamlSection::YamlSection(const std::string& source, const YAML::Node& map, std::string path, const Keys& required,
                          const Keys& optional)
     : source_(source), path_(std::move(path)) {
-  const std::string expected = "expected the keys " + joined(required) + (optional.empty() ? "" : "; optional: " + joined(optional));
-  if (!map.IsMap()) {
-    throw InvalidInput(source_, line_of(map.Mark()), path_.substr(0, path_.size() - 1) + ": " + what_is_found(map) + ", " + expected);
-  }
+  const std::string here = path_.empty() ? "" : path_.substr(0, path_.size() - 1) + ": ";
+  const std::string expected =
+      "expected the keys " + joined(required) + (optional.empty() ? "" : "; optional: " + joined(optional));
+  if (!map.IsMap()) throw InvalidInput(source_, line_of(map.Mark()), here + what_is_found(map) + ", " + expected);
   for (const auto& entry : map) {
     const std::size_t line = line_of(entry.first.Mark());
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
     if (!contains(required, key) && !contains(optional, key)) {
-      throw InvalidInput(source_, line, path_ + ": unknown key, " + what_is_found(entry.first) + ", " + expected);
+      throw InvalidInput(source_, line, here + "unknown key, " + what_is_found(entry.first) + ", " + expected);
     }
-    if (!values_.emplace(key, entry.second).second) throw InvalidInput(source_, line, path_ + key + ": this key is given twice");
+    if (!entries_.emplace(key, Entry{entry.first, entry.second}).second)
+      throw InvalidInput(source_, line, path_ + key + ": this key is given twice");
   }
   for (const std::string& key : required) {
     if (!has(key)) throw InvalidInput(source_, line_of(map.Mark()), path_ + key + ": this key is missing; " + expected);
@@ -55,7 +59,10 @@ YamlSection YamlSection::section(const std::string& key, const Keys& required, c
   return {source_, at(key), path_ + key + ".", required, optional};
 }
 
-void YamlSection::refuse(const std::string& key, const std::string& message) const { refuse(at(key), key, message); }
+void YamlSection::refuse(const std::string& key, const std::string& message) const {
+  const Entry& entry = entries_.at(key);
+  refuse(entry.value.IsNull() ? entry.key : entry.value, key, message);  // yaml-cpp puts a missing value on the line after it
+}
 
 void YamlSection::refuse(const YAML::Node& node, const std::string& key, const std::string& message) const {
   throw InvalidInput(source_, line_of(node.Mark()), path_ + key + ": " + message);
@@ -81,7 +88,8 @@ double YamlSection::number(const std::string& key, double least, double most, co
   return *value;
 }
 
-double YamlSection::quantity(const std::string& key, double (*parse)(std::string_view), const char* least, const char* most) const {
+double YamlSection::quantity(const std::string& key, double (*parse)(std::string_view), const char* least,
+                             const char* most) const {
   const YAML::Node& node = at(key);
   const std::string expected = std::string("expected from ") + least + " to " + most;
   if (!node.IsScalar()) refuse(key, what_is_found(node) + ", " + expected);

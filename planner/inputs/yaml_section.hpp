@@ -1,5 +1,5 @@
-// One map of a YAML file, read strictly: unknown, missing and repeated keys, wrong types and values out of bounds are InvalidInput
-// with file, line, key, what was found and what was expected.
+// One map of a YAML file, read strictly: unknown, missing and repeated keys, wrong types and values out of bounds are
+// InvalidInput with file, line, key, what was found and what was expected.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -24,8 +24,8 @@ class YamlSection {
   /// The map under `key`.
   YamlSection section(const std::string& key, const Keys& required, const Keys& optional = {}) const;
 
-  bool has(const std::string& key) const { return values_.count(key) > 0; }
-  const YAML::Node& at(const std::string& key) const { return values_.at(key); }
+  bool has(const std::string& key) const { return entries_.count(key) > 0; }
+  const YAML::Node& at(const std::string& key) const { return entries_.at(key).value; }
 
   std::string text(const std::string& key) const;
   /// A whole number from 1 to `most`.
@@ -35,16 +35,20 @@ class YamlSection {
   /// A number with a unit, read by `parse` of units.hpp, from `least` to `most` (texts of the same kind, at least `least` > 0).
   double quantity(const std::string& key, double (*parse)(std::string_view), const char* least, const char* most) const;
 
-  /// Throws InvalidInput "FILE:LINE: PATH.KEY: message" with the line of the key's value, or of `node` below it.
+  /// Throws InvalidInput "FILE:LINE: PATH.KEY: message" with the line of the key's value, or of `node` within it.
   [[noreturn]] void refuse(const std::string& key, const std::string& message) const;
   [[noreturn]] void refuse(const YAML::Node& node, const std::string& key, const std::string& message) const;
 
  private:
+  struct Entry {
+    YAML::Node key, value;
+  };
+
   YamlSection(const std::string& source, const YAML::Node& map, std::string path, const Keys& required, const Keys& optional);
 
   std::string source_;
   std::string path_;  // "" at the top, "island." and the like below
-  std::map<std::string, YAML::Node> values_;
+  std::map<std::string, Entry> entries_;
 };
 
 /// Line of a mark, counted from 1; 0 = unknown.

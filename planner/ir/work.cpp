@@ -33,12 +33,11 @@ std::int64_t pairs_of(const Schedule& schedule, const AttendBackward& op) {
   return schedule.mask.pairs(schedule.tokens(op.q.tokens), schedule.tokens(op.k.tokens));
 }
 
-namespace {
-
-/// FLOPs per pair and query head.
 double flops_per_pair(const AttentionShape& shape, Phase phase) {
   return phase == Phase::forward ? 2.0 * (shape.qk_dim + shape.v_dim) : 2.0 * (3 * shape.qk_dim + 2 * shape.v_dim);
 }
+
+namespace {
 
 double attention_flops(const AttentionShape& shape, Phase phase, std::int64_t pairs, Token rows, int heads) {
   const double quadratic = flops_per_pair(shape, phase) * static_cast<double>(pairs) * heads;

@@ -20,6 +20,9 @@ double bytes_of(const Schedule& schedule, RankId rank, const Message& message);
 std::int64_t pairs_of(const Schedule& schedule, const Attend& op);
 std::int64_t pairs_of(const Schedule& schedule, const AttendBackward& op);
 
+/// Matrix-multiply FLOPs of one (query, key) pair and query head: forward 2 (qk_dim + v_dim), backward 2 (3 qk_dim + 2 v_dim).
+double flops_per_pair(const AttentionShape& shape, Phase phase);
+
 /// Linear attention is computed in chunks of this many tokens, the quadratic form inside a chunk and states between chunks (assumed:
 /// flash-linear-attention's usual chunk length is 64 or 128).
 inline constexpr Token kLinearAttentionChunk = 128;

@@ -1,119 +1,119 @@
 #include "planner/placement/balance.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 #include <optional>
 #include <queue>
 #include <utility>
 
 namespace hsap {
-
+static double env(const char* n, double d) { return getenv(n) ? atof(getenv(n)) : d; }
+static const double kChain=env("CHAIN",0.05);
 namespace {
 
 Piece piece_of(const RowCost& rows, std::size_t document, Token begin, Token end) {
   return {document, begin, end, rows.of(begin, end)};
 }
 
-/// Takes the rows [begin, x) of piece `index` out of `bin`.
-Piece take_head(Bin& bin, std::size_t index, Token x, const RowCost& rows) {
-  const Piece whole = bin.take(index);
-  bin.add(piece_of(rows, whole.document, x, whole.end));
-  return piece_of(rows, whole.document, whole.begin, x);
+bool lighter(const Piece& a, const Piece& b) {
+  return std::make_pair(a.cost_per_token(), std::make_pair(a.document, a.begin)) <
+         std::make_pair(b.cost_per_token(), std::make_pair(b.document, b.begin));
 }
 
-/// Takes the rows [x, end) of piece `index` out of `bin`.
-Piece take_tail(Bin& bin, std::size_t index, Token x, const RowCost& rows) {
-  const Piece whole = bin.take(index);
-  bin.add(piece_of(rows, whole.document, whole.begin, x));
-  return piece_of(rows, whole.document, x, whole.end);
+/// In this file the pieces of a bin are kept in the order of `lighter`.
+void insert(Bin& bin, const Piece& piece) {
+  bin.cost += piece.cost;
+  bin.tokens += piece.tokens();
+  bin.pieces.insert(std::upper_bound(bin.pieces.begin(), bin.pieces.end(), piece, lighter), piece);
 }
 
-/// Indices of the pieces of `bin`, those that cost least per token first.
-std::vector<std::size_t> lightest_first(const Bin& bin) {
-  std::vector<std::size_t> order(bin.pieces.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const Piece& x = bin.pieces[a];
-    const Piece& y = bin.pieces[b];
-    return std::make_pair(x.cost_per_token(), std::make_pair(x.document, x.begin)) <
-           std::make_pair(y.cost_per_token(), std::make_pair(y.document, y.begin));
-  });
-  return order;
+/// The cheapest tokens of a bin: whole pieces, and the head of the next one.
+struct Cheapest {
+  std::size_t pieces = 0;
+  Token head = 0;
+};
+Cheapest cheapest(const Bin& bin, Token least, Token most) {
+  Cheapest result;
+  Token moved = 0;
+  for (const Piece& piece : bin.pieces) {
+    if (moved >= least) break;
+    if (moved + piece.tokens() > most) {
+      result.head = least - moved;
+      break;
+    }
+    moved += piece.tokens();
+    ++result.pieces;
+  }
+  return result;
 }
 
 /// Moves at least `least` and at most `most` tokens of the rows that cost least: whole pieces while they fit, then a head.
-void move_lightest(Bin& from, Bin& to, Token least, Token most, const RowCost& rows) {
-  std::vector<Piece> kept;
-  Token moved = 0;
-  const std::vector<std::size_t> order = lightest_first(from);
-  std::vector<bool> leaves(order.size(), false);
-  std::optional<std::size_t> cut;
-  for (std::size_t index : order) {
-    if (moved >= least) break;
-    const Token tokens = from.pieces[index].tokens();
-    if (tokens <= most - moved) {
-      leaves[index] = true;
-      moved += tokens;
-    } else if (!cut) {
-      cut = index;
-    }
+void move_cheapest(Bin& from, Bin& to, Token least, Token most, const RowCost& rows) {
+  const Cheapest part = cheapest(from, least, most);
+  for (std::size_t i = 0; i < part.pieces; ++i) insert(to, from.pieces[i]);
+  std::optional<Piece> rest;
+  if (part.head > 0) {
+    const Piece& piece = from.pieces[part.pieces];
+    insert(to, piece_of(rows, piece.document, piece.begin, piece.begin + part.head));
+    rest = piece_of(rows, piece.document, piece.begin + part.head, piece.end);
   }
-  if (moved < least) {
-    const Piece& piece = from.pieces[*cut];
-    const Token x = piece.begin + least - moved;
-    to.add(piece_of(rows, piece.document, piece.begin, x));
-    kept.push_back(piece_of(rows, piece.document, x, piece.end));
-    leaves[*cut] = false;
+  for (std::size_t i = 0; i < part.pieces + (rest ? 1 : 0); ++i) {
+    from.cost -= from.pieces[i].cost;
+    from.tokens -= from.pieces[i].tokens();
   }
-  for (std::size_t i = 0; i < from.pieces.size(); ++i)
-    if (leaves[i])
-      to.add(from.pieces[i]);
-    else if (moved >= least || i != *cut)
-      kept.push_back(from.pieces[i]);
-  from.pieces.clear();
-  from.cost = 0;
-  from.tokens = 0;
-  for (const Piece& piece : kept) from.add(piece);
+  from.pieces.erase(from.pieces.begin(), from.pieces.begin() + static_cast<std::ptrdiff_t>(part.pieces + (rest ? 1 : 0)));
+  if (rest) insert(from, *rest);
 }
+
+/// How many tokens a bin may give back where `n` are asked for, so that fewer documents are cut.
+Token at_most(Token n) { return n + n / 2; }
 
 /// What level_costs moves from one bin to another.
 struct Move {
   enum class Part { whole, head, tail };
   Part part = Part::whole;
   std::size_t piece = 0;
-  Token at = 0;           ///< where the piece is cut
-  double net_cost = 0;    ///< what the receiver gains, rows that it gives back deducted
-  Token keys_added = 0;   ///< further keys that have to be moved
+  Token at = 0;          ///< where the piece is cut
+  double net_cost = 0;   ///< what the receiver gains, rows that it gives back deducted
+  Token keys_added = 0;  ///< further keys that have to be moved
 };
 
-/// Mean cost per token of the cheapest quarter of the bin's tokens: what a token given back is worth.
-double price_of_return(const Bin& bin) {
-  double cost = 0;
-  Token tokens = 0;
-  for (std::size_t index : lightest_first(bin)) {
-    if (tokens * 4 >= bin.tokens) break;
-    cost += bin.pieces[index].cost;
-    tokens += bin.pieces[index].tokens();
+/// What a bin would lose by giving back its cheapest n tokens.
+class Returns {
+ public:
+  Returns(const Bin& bin, const RowCost& rows) : bin_(bin), rows_(rows) {
+    for (const Piece& piece : bin.pieces) {
+      tokens_.push_back((tokens_.empty() ? 0 : tokens_.back()) + piece.tokens());
+      costs_.push_back((costs_.empty() ? 0 : costs_.back()) + piece.cost);
+    }
   }
-  return tokens > 0 ? cost / static_cast<double>(tokens) : std::numeric_limits<double>::infinity();
-}
+  Token tokens() const { return bin_.tokens; }
+  double cost(Token n) const {
+    const auto i = static_cast<std::size_t>(std::lower_bound(tokens_.begin(), tokens_.end(), n) - tokens_.begin());
+    if (tokens_[i] <= at_most(n)) return costs_[i];
+    const Token begin = bin_.pieces[i].begin;
+    return i == 0 ? rows_.of(begin, begin + n) : costs_[i - 1] + rows_.of(begin, begin + n - tokens_[i - 1]);
+  }
+
+ private:
+  const Bin& bin_;
+  const RowCost& rows_;
+  std::vector<Token> tokens_;
+  std::vector<double> costs_;
+};
 
 class MoveFinder {
  public:
   MoveFinder(const Bin& from, const Bin& to, const RowCost& rows, double wanted)
       : from_(from), rows_(rows), wanted_(wanted), free_tokens_(std::min(to.token_room(), from.tokens - from.least)),
-        price_(price_of_return(to)), returnable_(to.tokens) {}
+        returns_(to, rows) {}
 
   std::optional<Move> find() {
     for (std::size_t i = 0; i < from_.pieces.size(); ++i) {
       const Piece& piece = from_.pieces[i];
       const double net = net_cost(piece.cost, piece.tokens());
-      if (net <= wanted_ * (1 + 1e-9)) {
-        if (net > 0 && (!whole_ || net > whole_->net_cost)) whole_ = Move{Move::Part::whole, i, piece.end, net, 0};
-      } else {
-        try_cuts(i);
-      }
+      if (net > 0 && net <= wanted_ * (1 + 1e-9) && (!whole_ || net > whole_->net_cost))
+        whole_ = Move{Move::Part::whole, i, piece.end, net, 0};
+      if (piece.cost > wanted_) try_cuts(i);
     }
     if (whole_ && (!cut_ || whole_->net_cost >= 0.5 * wanted_)) return whole_;
     return cut_;
@@ -122,85 +122,70 @@ class MoveFinder {
  private:
   double net_cost(double cost, Token tokens) const {
     const Token returned = std::max<Token>(0, tokens - free_tokens_);
-    return returned == 0 ? cost : returned > returnable_ ? -1 : cost - price_ * static_cast<double>(returned);
+    return returned <= 0 ? cost : returned > returns_.tokens() ? -1 : cost - returns_.cost(returned);
   }
 
   void try_cuts(std::size_t index) {
     const Piece& piece = from_.pieces[index];
-    Token head = rows_.head_end(piece.begin, piece.end, wanted_);
-    Token tail = rows_.tail_begin(piece.begin, piece.end, wanted_);
-    if (price_ < std::numeric_limits<double>::infinity()) {
-      // tokens beyond free_tokens_ are paid for by rows given back: cost - price (tokens - free) = wanted
-      const RowCost traded = rows_.less(price_);
-      const double net = wanted_ - price_ * static_cast<double>(free_tokens_);
-      if (head - piece.begin > free_tokens_) head = traded.head_end(piece.begin, piece.end, net);
-      if (piece.end - tail > free_tokens_) tail = traded.tail_begin(piece.begin, piece.end, net);
-    }
-    try_cut(index, Move::Part::head, head);
-    try_cut(index, Move::Part::tail, tail);
+    if (cut_ && rows_.keys_before(rows_.head_end(piece.begin, piece.end, wanted_)) >= cut_->keys_added) return;
+    // The head ends before the tail begins unless the piece is small, so it is the cheaper cut.
+    if (!try_cut(index, Move::Part::head) || piece.cost < 2 * wanted_) try_cut(index, Move::Part::tail);
   }
 
-  void try_cut(std::size_t index, Move::Part part, Token x) {
+  /// Where `part` of a piece must be cut so that the receiver gains what is wanted: rows beyond free_tokens_ are paid for by rows
+  /// given back, so cost - price (tokens - free_tokens_) = wanted, where the price depends on the tokens.
+  Token place_of_cut(const Piece& piece, Move::Part part) const {
+    const bool head = part == Move::Part::head;
+    Token x = head ? rows_.head_end(piece.begin, piece.end, wanted_) : rows_.tail_begin(piece.begin, piece.end, wanted_);
+    for (int round = 0; round < 3; ++round) {
+      const Token returned = (head ? x - piece.begin : piece.end - x) - free_tokens_;
+      if (returned <= 0 || returned > returns_.tokens()) break;
+      const double price = returns_.cost(returned) / static_cast<double>(returned);
+      const double cost = wanted_ - price * static_cast<double>(free_tokens_);
+      const RowCost traded = rows_.less(price);
+      x = head ? traded.head_end(piece.begin, piece.end, cost) : traded.tail_begin(piece.begin, piece.end, cost);
+    }
+    return x;
+  }
+
+  bool try_cut(std::size_t index, Move::Part part) {
     const Piece& piece = from_.pieces[index];
-    if (x <= piece.begin || x >= piece.end) return;
+    const Token x = place_of_cut(piece, part);
+    if (x <= piece.begin || x >= piece.end) return false;
     const Token begin = part == Move::Part::head ? piece.begin : x;
     const Token end = part == Move::Part::head ? x : piece.end;
     const double net = net_cost(rows_.of(begin, end), end - begin);
-    if (net < 0.5 * wanted_ || net > 1.5 * wanted_) return;
+    if (net < 0.5 * wanted_ || net > 1.5 * wanted_) return false;
     const Token keys = rows_.keys_before(x);
     if (!cut_ || keys < cut_->keys_added) cut_ = Move{part, index, x, net, keys};
+    return true;
   }
 
   const Bin& from_;
   const RowCost& rows_;
   double wanted_;
   Token free_tokens_;
-  double price_;
-  Token returnable_;
+  Returns returns_;
   std::optional<Move> whole_, cut_;
 };
 
 void apply(const Move& move, Bin& from, Bin& to, const RowCost& rows) {
-  const Piece piece = move.part == Move::Part::whole  ? from.take(move.piece)
-                      : move.part == Move::Part::head ? take_head(from, move.piece, move.at, rows)
-                                                      : take_tail(from, move.piece, move.at, rows);
-  const Token returned = std::max({Token{0}, piece.tokens() - to.token_room(), from.least - from.tokens});
-  if (returned > 0) move_lightest(to, from, returned, std::min({piece.tokens(), from.token_room(), returned + returned / 2}), rows);
-  to.add(piece);
-}
-
-}  // namespace
-
-void meet_token_limits(std::vector<Bin>& bins, const RowCost& rows) {
-  using Entry = std::pair<Token, std::size_t>;
-  std::priority_queue<Entry> rooms;
-  std::priority_queue<Entry> spare;
-  for (std::size_t i = 0; i < bins.size(); ++i) {
-    if (bins[i].token_room() > 0) rooms.push({bins[i].token_room(), i});
+  Piece piece = from.take(move.piece);
+  if (move.part == Move::Part::head) {
+    insert(from, piece_of(rows, piece.document, move.at, piece.end));
+    piece = piece_of(rows, piece.document, piece.begin, move.at);
+  } else if (move.part == Move::Part::tail) {
+    insert(from, piece_of(rows, piece.document, piece.begin, move.at));
+    piece = piece_of(rows, piece.document, move.at, piece.end);
   }
-  for (std::size_t i = 0; i < bins.size(); ++i)
-    while (bins[i].token_room() < 0) {
-      const std::size_t to = rooms.top().second;
-      rooms.pop();
-      const Token room = bins[to].token_room();
-      const Token wanted = std::min(-bins[i].token_room(), room);
-      move_lightest(bins[i], bins[to], wanted, std::min({room, bins[i].tokens - bins[i].least, wanted + wanted / 2}), rows);
-      if (bins[to].token_room() > 0) rooms.push({bins[to].token_room(), to});
-    }
-  for (std::size_t i = 0; i < bins.size(); ++i)
-    if (bins[i].tokens > bins[i].least) spare.push({bins[i].tokens - bins[i].least, i});
-  for (std::size_t i = 0; i < bins.size(); ++i)
-    while (bins[i].tokens < bins[i].least) {
-      const std::size_t from = spare.top().second;
-      spare.pop();
-      const Token wanted = std::min(bins[i].least - bins[i].tokens, bins[from].tokens - bins[from].least);
-      move_lightest(bins[from], bins[i], wanted, wanted, rows);
-      if (bins[from].tokens > bins[from].least) spare.push({bins[from].tokens - bins[from].least, from});
-    }
+  const Token returned = std::max({Token{0}, piece.tokens() - to.token_room(), from.least - from.tokens});
+  if (returned > 0) move_cheapest(to, from, returned, std::min({piece.tokens(), from.token_room(), at_most(returned)}), rows);
+  insert(to, piece);
 }
 
-void level_costs(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
+bool level_once(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
   using Entry = std::pair<double, std::size_t>;
+  bool moved = false;
   std::priority_queue<Entry> rooms;
   std::vector<Entry> donors;
   for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -211,7 +196,7 @@ void level_costs(std::vector<Bin>& bins, const RowCost& rows, double tolerance) 
   for (const auto& [excess, donor] : donors) {
     Bin& from = bins[donor];
     std::vector<Entry> refused;
-    for (std::size_t tries = bins.size() + 64; tries > 0 && !rooms.empty() && from.room() < -tolerance * from.target; --tries) {
+    while (refused.size() < 16 && !rooms.empty() && from.room() < -tolerance * from.target) {
       const Entry entry = rooms.top();
       rooms.pop();
       Bin& to = bins[entry.second];
@@ -221,10 +206,98 @@ void level_costs(std::vector<Bin>& bins, const RowCost& rows, double tolerance) 
         continue;
       }
       apply(*move, from, to, rows);
+      moved = true;
       if (to.room() > 1e-6 * to.target) rooms.push({to.room(), entry.second});
     }
     for (const Entry& entry : refused) rooms.push(entry);
   }
+  return moved;
+}
+
+void sort_pieces(std::vector<Bin>& bins) {
+  for (Bin& bin : bins) std::sort(bin.pieces.begin(), bin.pieces.end(), lighter);
+}
+
+}  // namespace
+
+void meet_token_limits(std::vector<Bin>& bins, const RowCost& rows) {
+  sort_pieces(bins);
+  using Entry = std::pair<Token, std::size_t>;
+  std::priority_queue<Entry> rooms;
+  std::priority_queue<Entry> spare;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i].token_room() > 0) rooms.push({bins[i].token_room(), i});
+  }
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i].token_room() >= 0) continue;
+    while (bins[i].token_room() < 0) {
+      const std::size_t to = rooms.top().second;
+      rooms.pop();
+      const Token room = bins[to].token_room();
+      const Token wanted = std::min(-bins[i].token_room(), room);
+      move_cheapest(bins[i], bins[to], wanted, std::min({room, bins[i].tokens - bins[i].least, at_most(wanted)}), rows);
+      if (bins[to].token_room() > 0) rooms.push({bins[to].token_room(), to});
+    }
+    if (bins[i].token_room() > 0) rooms.push({bins[i].token_room(), i});
+  }
+  for (std::size_t i = 0; i < bins.size(); ++i)
+    if (bins[i].tokens > bins[i].least) spare.push({bins[i].tokens - bins[i].least, i});
+  for (std::size_t i = 0; i < bins.size(); ++i)
+    while (bins[i].tokens < bins[i].least) {
+      const std::size_t from = spare.top().second;
+      spare.pop();
+      const Token wanted = std::min(bins[i].least - bins[i].tokens, bins[from].tokens - bins[from].least);
+      move_cheapest(bins[from], bins[i], wanted, wanted, rows);
+      if (bins[from].tokens > bins[from].least) spare.push({bins[from].tokens - bins[from].least, from});
+    }
+}
+
+void recut_chains(std::vector<Bin>& bins, const RowCost& rows) {
+  struct Link {
+    std::size_t document;
+    Token end;
+    std::size_t bin;
+    std::size_t piece;
+  };
+  std::vector<Link> links;
+  for (std::size_t i = 0; i < bins.size(); ++i)
+    for (std::size_t k = 0; k < bins[i].pieces.size(); ++k) links.push_back({bins[i].pieces[k].document, bins[i].pieces[k].end, i, k});
+  std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) { return std::make_pair(a.document, -a.end) < std::make_pair(b.document, -b.end); });
+  for (std::size_t i = 0; i < links.size();) {
+    std::size_t last = i;
+    auto piece = [&](std::size_t j) -> Piece& { return bins[links[j].bin].pieces[links[j].piece]; };
+    auto heavy = [&](std::size_t j) { return piece(j).cost > kChain * bins[links[j].bin].target; };
+    while (last + 1 < links.size() && links[last + 1].document == links[i].document && piece(last + 1).end == piece(last).begin && heavy(last) &&
+           heavy(last + 1))
+      ++last;
+    const Token floor = piece(last).begin;
+    Token end = piece(i).end;
+    for (std::size_t j = i; j <= last && last > i; ++j) {
+      Piece& p = piece(j);
+      Bin& bin = bins[links[j].bin];
+      Token begin = floor;
+      if (j < last) {
+        begin = rows.tail_begin(floor, end, bin.room() + p.cost);
+        begin = std::max(begin, end - std::max<Token>(0, bin.token_room() + p.tokens()));
+        if (bin.room() + p.cost <= 0) begin = end;
+      }
+      bin.cost -= p.cost;
+      bin.tokens -= p.tokens();
+      p = piece_of(rows, p.document, begin, end);
+      bin.cost += p.cost;
+      bin.tokens += p.tokens();
+      end = begin;
+    }
+    i = last + 1;
+  }
+  for (Bin& bin : bins) std::erase_if(bin.pieces, [](const Piece& p) { return p.tokens() == 0; });
+  sort_pieces(bins);
+}
+
+void level_costs(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
+  sort_pieces(bins);
+  for (int pass = 0; pass < 4; ++pass)
+    if (!level_once(bins, rows, tolerance)) return;
 }
 
 }  // namespace hsap

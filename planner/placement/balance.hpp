@@ -15,6 +15,8 @@ void meet_token_limits(std::vector<Bin>& bins, const RowCost& rows);
 /// Moves work from bins above (1 + tolerance) target to those with most room below their target: whole pieces, else the cut that
 /// makes the fewest keys move. Where the receiver has no room for the tokens it gives cheap rows back. Best effort on costs.
 /// @pre and @post least <= tokens <= most.
+void recut_chains(std::vector<Bin>& bins, const RowCost& rows);
+
 void level_costs(std::vector<Bin>& bins, const RowCost& rows, double tolerance);
 
 }  // namespace hsap

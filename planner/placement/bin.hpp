@@ -38,11 +38,10 @@ struct Bin {
     cost += piece.cost;
     tokens += piece.tokens();
   }
-  /// Takes a piece out; the last piece takes its place.
+  /// Takes a piece out; the others keep their order.
   Piece take(std::size_t index) {
     const Piece piece = pieces[index];
-    pieces[index] = pieces.back();
-    pieces.pop_back();
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(index));
     cost -= piece.cost;
     tokens -= piece.tokens();
     return piece;

@@ -12,8 +12,9 @@ namespace hsap {
 
 namespace {
 
-constexpr double kNodeTolerance = 0.0005;
-constexpr double kGroupTolerance = 0.001;
+static double env(const char* n, double d) { return getenv(n) ? atof(getenv(n)) : d; }
+static const double kNodeTolerance = env("NT", 0.0005);
+static const double kGroupTolerance = env("GT", 0.001);static const double kNodeCap = env("NC", 0.8); static const double kRecut = env("RECUT",1); static const double kPrefer=env("PF",1e-3);
 
 bool within(const std::vector<Bin>& bins) {
   return std::all_of(bins.begin(), bins.end(), [](const Bin& b) { return b.tokens <= b.most && b.tokens >= b.least; });
@@ -43,6 +44,7 @@ void distribute(const std::vector<Piece>& pieces, const RowCost& rows, std::vect
   spread_by_cost(pieces, rows, a);
   const bool fits = within(a);
   meet_token_limits(a, rows);
+  for (int it = 0; it < kRecut && !fits; ++it) { recut_chains(a, rows); meet_token_limits(a, rows); }
   level_costs(a, rows, tol);
   static const int mode = getenv("MODE") ? atoi(getenv("MODE")) : 0;
   if (fits || mode == 1) {
@@ -52,9 +54,10 @@ void distribute(const std::vector<Piece>& pieces, const RowCost& rows, std::vect
   std::vector<Bin> b = bins;
   spread_under_cap(pieces, rows, b);
   meet_token_limits(b, rows);
+  if (kRecut && !fits) { recut_chains(b, rows); meet_token_limits(b, rows); }
   level_costs(b, rows, tol);
   const double wa = std::max(worst(a), 1 + 2 * tol), wb = std::max(worst(b), 1 + 2 * tol);
-  const bool use_b = mode == 2 || wb < wa - 1e-3 || (wb < wa + 1e-3 && moved(b) < moved(a));
+  const bool use_b = mode == 2 || wb < wa - kPrefer || (wb < wa + kPrefer && moved(b) < moved(a));
   if (getenv("DBG")) fprintf(stderr, "bins %zu: free %.4f V %.0f | capped %.4f V %.0f -> %s\n", bins.size(), worst(a), moved(a), worst(b), moved(b), use_b ? "capped" : "free");
   bins = std::move(use_b ? b : a);
 }
@@ -96,7 +99,7 @@ Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOpti
     b.target = cost / groups * b.groups;
     b.least = floor * b.groups;
     b.most = cap * b.groups;
-    if (per > 1) { Token m2 = Token(double(tokens) / groups * b.groups * (1 + 0.8 * (options.token_cap - 1))) + 1; b.most = std::min(b.most, std::max(m2, (tokens + groups - 1) / groups * b.groups)); }
+    if (per > 1) { Token m2 = Token(double(tokens) / groups * b.groups * (1 + kNodeCap * (options.token_cap - 1))) + 1; b.most = std::min(b.most, std::max(m2, (tokens + groups - 1) / groups * b.groups)); }
     nodes.push_back(b);
   }
   distribute(pieces, rows, nodes, per > 1 ? kNodeTolerance : kGroupTolerance);

@@ -20,7 +20,8 @@ void spread_by_cost(std::vector<Piece> pieces, const RowCost& rows, std::vector<
   std::size_t next = 0;  // the first bin without a piece of a long document
   for (Piece& piece : pieces) {
     while (next < bins.size() && piece.cost > bins[next].target * (1 + 1e-9)) {
-      const Token x = std::max(rows.tail_begin(piece.begin, piece.end, bins[next].target), piece.end - bins[next].most);
+      static const bool uncap = getenv("UNCAP");
+ const Token x = std::max(rows.tail_begin(piece.begin, piece.end, bins[next].target), uncap ? 0 : piece.end - bins[next].most);
       if (x <= piece.begin || x >= piece.end) break;
       bins[next++].add({piece.document, x, piece.end, rows.of(x, piece.end)});
       piece = {piece.document, piece.begin, x, rows.of(piece.begin, x)};

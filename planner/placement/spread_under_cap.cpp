@@ -8,8 +8,9 @@
 namespace hsap {
 
 namespace {
-constexpr double kUse = 0.9;
-constexpr double kGiant = 3.0;
+static double env(const char* n, double d) { return getenv(n) ? atof(getenv(n)) : d; }
+static const double kUse = env("USE", 0.9);
+static const double kGiant = env("GIANT", 3.0);
 }  // namespace
 
 void spread_under_cap(std::vector<Piece> pieces, const RowCost& rows, std::vector<Bin>& bins) {

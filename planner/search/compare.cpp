@@ -68,7 +68,8 @@ class Comparer {
   void collect(const Strategy& strategy, std::vector<std::pair<const Strategy*, Degrees>>& rows, std::vector<Outcome>& outcomes) const {
     const Problem problem = problem_for(strategy, request_.problem);
     std::vector<Degrees> wanted = strategy.degrees(problem);
-    const bool possible = !wanted.empty() && (!request_.degrees || std::find(wanted.begin(), wanted.end(), *request_.degrees) != wanted.end());
+    const bool possible = strategy.serves(problem.shape.kind) && !wanted.empty() &&
+                          (!request_.degrees || std::find(wanted.begin(), wanted.end(), *request_.degrees) != wanted.end());
     if (possible) {
       if (request_.degrees) wanted = {*request_.degrees};
       for (const Degrees& degrees : wanted) rows.emplace_back(&strategy, degrees);

@@ -38,7 +38,8 @@ std::vector<Fetch> find_fetches(ProgramBuilder& builder, const std::vector<Token
   std::vector<int> asked;                                            // owners with something in `wanted`
   for (std::size_t g = 0; g < group_tokens.size(); ++g) {
     const TokenSet& own = builder.tokens(group_tokens[g]);
-    for (const TokenRange& range : difference(builder.mask().keys_seen_by(own), own).ranges()) {
+    const TokenSet missing = difference(builder.mask().keys_seen_by(own), own);
+    for (const TokenRange& range : missing.ranges()) {
       auto owner = std::upper_bound(owners.begin(), owners.end(), range.begin,
                                     [](Token token, const Owned& o) { return token < o.range.end; });
       for (; owner != owners.end() && owner->range.begin < range.end; ++owner) {

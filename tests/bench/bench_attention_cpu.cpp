@@ -1,6 +1,6 @@
 // How near the CPU attention kernels come to the core's fp32 peak. Per kernel set and per shape: GFLOP/s of the matrix products
-// executed (padding and masked pairs inside tiles included) and useful (pairs inside the mask, as in planner/ir/work.hpp), and the
-// executed rate over the measured peak. One thread; rates are per second of CPU time.
+// executed (padding and masked pairs inside tiles included) and useful (pairs inside the mask, as in planner/ir/work.hpp), and
+// the executed rate over the measured peak. One thread; rates are per second of CPU time.
 #include <benchmark/benchmark.h>
 
 #include <numeric>
@@ -39,7 +39,8 @@ Shape documents(Token tokens, int query_heads, int kv_heads, int width) {
 /// One buffer with the rows of the whole batch.
 class Rows {
  public:
-  Rows(Token tokens, int heads, int width) : values_(static_cast<std::size_t>(tokens * heads * width)), rows_(static_cast<std::size_t>(tokens)) {
+  Rows(Token tokens, int heads, int width)
+      : values_(static_cast<std::size_t>(tokens * heads * width)), rows_(static_cast<std::size_t>(tokens)) {
     std::mt19937 random(static_cast<unsigned>(heads * width));
     std::normal_distribution<float> normal;
     for (float& value : values_) value = normal(random);
@@ -71,7 +72,7 @@ struct Layer {
   }
   AttendCall forward() const { return {q.view(), k.view(), v.view(), o.view(), lse.view(), visible.data(), groups}; }
   AttendBackwardCall backward() const {
-    return {q.view(),   k.view(),   v.view(),   o.view(),      lse.view(), d_o.view(),
+    return {q.view(),   k.view(),   v.view(),   o.view(),       lse.view(), d_o.view(),
             d_q.view(), d_k.view(), d_v.view(), visible.data(), groups};
   }
   Rows q, k, v, o, lse, d_o, d_q, d_k, d_v;
@@ -115,12 +116,12 @@ void register_all() {
       state.counters["peak_GFLOPs"] = peak / kGiga;
     })->Iterations(1);
     for (const Shape& shape : shapes) {
-      const std::string name = "/" + shape.name + " heads " + std::to_string(shape.query_heads) + ":" + std::to_string(shape.kv_heads) +
-                               " width " + std::to_string(shape.width);
+      const std::string name = "/" + shape.name + " heads " + std::to_string(shape.query_heads) + ":" +
+                               std::to_string(shape.kv_heads) + " width " + std::to_string(shape.width);
       const auto add = [&](const char* phase, auto* run) {
-        benchmark::RegisterBenchmark((std::string(kernels->name) + "/" + phase + name).c_str(),
-                                     [=](benchmark::State& state) { run(state, *kernels, shape, peak); })
-            ->Unit(benchmark::kMillisecond);
+        benchmark::RegisterBenchmark((std::string(kernels->name) + "/" + phase + name).c_str(), [=](benchmark::State& state) {
+          run(state, *kernels, shape, peak);
+        })->Unit(benchmark::kMillisecond);
       };
       add("forward", forward);
       add("backward", backward);

@@ -31,7 +31,9 @@ double fma_peak_flops_per_second(int lanes) {
   double best = 0;
   for (int repeat = 0; repeat < 5; ++repeat) {
     const double begin = cpu_seconds();
-    const double flops = lanes == 16 ? avx512::fma_loop(kRounds) : lanes == 8 ? avx2::fma_loop(kRounds) : baseline::fma_loop(kRounds);
+    const double flops = lanes == 16  ? avx512::fma_loop(kRounds)
+                         : lanes == 8 ? avx2::fma_loop(kRounds)
+                                      : baseline::fma_loop(kRounds);
     best = std::max(best, flops / (cpu_seconds() - begin));
   }
   return best;

@@ -104,8 +104,8 @@ void RankContents::write(const Op& op, BufferId buffer, const Piece& piece, bool
     if (!cut(entries, i, piece.rows, piece.heads)) continue;
     check_unused(op, entries[i], buffer, true);
     if (!entries[i].read && !entries[i].passing)
-      refuse(place_of(op), "overwrites " + describe_rows(buffer, entries[i].piece.rows, entries[i].piece.heads) + ", which op " +
-                               std::to_string(entries[i].writer.op) + " wrote and nobody has read");
+      refuse(place_of(op), "overwrites " + describe_rows(buffer, entries[i].piece.rows, entries[i].piece.heads) +
+                               ", which op " + std::to_string(entries[i].writer.op) + " wrote and nobody has read");
     entries[i].piece.rows = TokenAlgebra::kEmpty;
     replaced = true;
   }
@@ -125,7 +125,8 @@ void RankContents::add(const Op& op, const Slice& slice, const std::vector<Piece
     for (std::size_t i = 0, known = entries.size(); i < known; ++i) {
       if (!cut(entries, i, term.rows, term.heads)) continue;
       Entry& entry = entries[i];
-      const bool own = entry.writer.in_this_phase && entry.writer.op == op.id;  // the terms of one op are added one after another
+      const bool own =
+          entry.writer.in_this_phase && entry.writer.op == op.id;  // the terms of one op are added one after another
       if (!own) check_written(op, entry, slice);
       check_unused(op, entry, slice.buffer, false);
       entry.piece.value = values_.sum(entry.piece.value, term.value);
@@ -198,8 +199,8 @@ void RankContents::refuse_unwritten(const Op& op, const Slice& slice) const {
       if (piece.heads.begin <= head && head < piece.heads.end) missing = sets_.difference(missing, piece.rows);
     if (missing != TokenAlgebra::kEmpty) break;
   }
-  refuse(place_of(op), "reads " + describe_rows(slice.buffer, missing, {head, head + 1}) +
-                           ", which nothing ordered before it has written");
+  refuse(place_of(op),
+         "reads " + describe_rows(slice.buffer, missing, {head, head + 1}) + ", which nothing ordered before it has written");
 }
 
 Place RankContents::place_of(const Op& op) const { return {schedule_, rank_, phase_, op}; }

@@ -1,7 +1,7 @@
 // What the buffers of one rank hold while its program is interpreted symbolically, and who wrote and read it.
 //
-// A program is free of races when every two accesses to the same rows and heads, one of them a write, are ordered by the rank's own
-// streams and `after`. Then every execution gives the same values as the one order in which the interpreter happens to run
+// A program is free of races when every two accesses to the same rows and heads, one of them a write, are ordered by the rank's
+// own streams and `after`. Then every execution gives the same values as the one order in which the interpreter happens to run
 // the ops; so each access checks its order against those that were interpreted before it.
 #pragma once
 
@@ -27,7 +27,8 @@ class RankContents {
  public:
   RankContents(const Schedule& schedule, RankId rank, TokenAlgebra& sets, Values& values);
 
-  /// Brings in the inputs of the phase. What happened before is ordered before everything in it. `order` must outlive the phase.
+  /// Brings in the inputs of the phase. What happened before is ordered before everything in it. `order` must outlive the
+  /// phase.
   void begin(Phase phase, const HappensBefore& order);
 
   /// `op` reads the slice; appends its pieces to `pieces` if given. Throws InvalidInput when a row is not written by then.
@@ -59,7 +60,8 @@ class RankContents {
     bool passing = false;
   };
 
-  /// Cuts entry `i` so that it lies inside rows x heads; what lies outside goes to the end of the list. False: nothing in common.
+  /// Cuts entry `i` so that it lies inside rows x heads; what lies outside goes to the end of the list. False: nothing in
+  /// common.
   bool cut(std::vector<Entry>& entries, std::size_t i, TokenSetId rows, const HeadRange& heads);
   void check_written(const Op& op, const Entry& entry, const Slice& slice) const;
   /// `own_counts`: what the op itself has just written is in use too.

@@ -1,10 +1,10 @@
 // The heart of the proof: does a sum of partial attentions hold every (query, key) pair of its rows exactly once?
 //
-// Rows [a, b) of one document [s, e) see, together, the keys [max(s, a - window + 1), b). A sum of partial attentions is right for
-// those rows if and only if its key sets, clipped to that interval, tile it exactly once (our derivation: every key of the interval is
-// seen by some row of [a, b), so it must occur once; and what each single row sees is a part of the interval). Keys outside
-// do no harm, because every partial attention runs under the mask. For gradients of keys [a, b) the same holds with the queries
-// [a, min(e, b - 1 + window)). So the proof counts intervals, never tokens or pairs.
+// Rows [a, b) of one document [s, e) see, together, the keys [max(s, a - window + 1), b). A sum of partial attentions is right
+// for those rows if and only if its key sets, clipped to that interval, tile it exactly once (our derivation: every key of the
+// interval is seen by some row of [a, b), so it must occur once; and what each single row sees is a part of the interval). Keys
+// outside do no harm, because every partial attention runs under the mask. For gradients of keys [a, b) the same holds with the
+// queries [a, min(e, b - 1 + window)). So the proof counts intervals, never tokens or pairs.
 #pragma once
 
 #include <cstdint>

@@ -81,7 +81,7 @@ class Matcher {
     std::sort(keys.begin(), keys.end());
     std::vector<MessageIndex> sorted;
     sorted.reserve(keys.size());
-    for (const auto& key : keys) sorted.push_back(std::get<MessageIndex>(key));
+    for (const auto& key : keys) sorted.push_back(std::get<2>(key));
     return sorted;
   }
 
@@ -98,8 +98,8 @@ class Matcher {
     const std::string mine = std::to_string(count(end.rank, peer, is_send));
     const std::string theirs = std::to_string(count(peer, end.rank, !is_send));
     if (is_send)
-      refuse(place_of(end), "sends to rank " + std::to_string(peer) + ", which never receives it: " + mine + " messages sent, " +
-                                theirs + " received");
+      refuse(place_of(end), "sends to rank " + std::to_string(peer) + ", which never receives it: " + mine +
+                                " messages sent, " + theirs + " received");
     refuse(place_of(end), "receives from rank " + std::to_string(peer) + ", which never sends it: " + mine +
                               " messages received, " + theirs + " sent");
   }
@@ -122,8 +122,7 @@ class Matcher {
     const std::vector<Slice>& into = received(recv).parts;
     const auto meets = [&] { return "sends to " + to_string(place_of(recv)) + " "; };
     if (from.size() != into.size())
-      refuse(place_of(send),
-             meets() + std::to_string(from.size()) + " parts, which expects " + std::to_string(into.size()));
+      refuse(place_of(send), meets() + std::to_string(from.size()) + " parts, which expects " + std::to_string(into.size()));
     for (std::size_t i = 0; i < from.size(); ++i) {
       const Buffer& source = schedule_.buffer(send.rank, from[i].buffer);
       const Buffer& target = schedule_.buffer(recv.rank, into[i].buffer);

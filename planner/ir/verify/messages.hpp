@@ -28,9 +28,9 @@ struct MatchedMessages {
   std::vector<std::vector<MessageIndex>> first_recv;
 };
 
-/// Throws InvalidInput when a message has no other end, when both ends do not list the same parts, or when a rank does not order
-/// two of its Exchanges that meet the same peer (then which message is the k-th would be luck).
-/// `order` is [rank]. @pre structure is checked. O(messages log messages + parts).
+/// Throws InvalidInput when a message has no other end, when both ends do not list the same parts, or when a rank does not
+/// order two of its Exchanges that meet the same peer (then which message is the k-th would be luck). `order` is [rank]. @pre
+/// structure is checked. O(messages log messages + parts).
 MatchedMessages match_messages(const Schedule& schedule, Phase phase, const std::vector<HappensBefore>& order);
 
 }  // namespace hsap::proof

@@ -7,8 +7,8 @@
 namespace hsap::proof {
 
 std::string to_string(const Place& place) {
-  return "rank " + std::to_string(place.rank) + ", " + hsap::to_string(place.phase) + " op " + std::to_string(place.op.id) + " (" +
-         kind_name(place.op.body) + ", step " + std::to_string(place.op.step) + ")";
+  return "rank " + std::to_string(place.rank) + ", " + hsap::to_string(place.phase) + " op " + std::to_string(place.op.id) +
+         " (" + kind_name(place.op.body) + ", step " + std::to_string(place.op.step) + ")";
 }
 
 std::string describe_buffer(const Schedule& schedule, RankId rank, BufferId buffer) {

@@ -17,9 +17,7 @@ class TokenAlgebra {
   /// Throws InvalidInput when set 0 is not empty or a set is listed twice.
   explicit TokenAlgebra(const std::vector<TokenSet>& given);
 
-  const TokenSet& operator[](TokenSetId id) const {
-    return id < given_.size() ? given_[id] : derived_[id - given_.size()];
-  }
+  const TokenSet& operator[](TokenSetId id) const { return id < given_.size() ? given_[id] : derived_[id - given_.size()]; }
   Token size(TokenSetId id) const { return (*this)[id].size(); }
 
   TokenSetId intersection(TokenSetId a, TokenSetId b);

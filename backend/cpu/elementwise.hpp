@@ -1,0 +1,16 @@
+// Kernels without matrix products: plain loops over rows, bound by memory. Slices of one call have equal rows and heads.
+#pragma once
+
+#include "backend/kernel_calls.hpp"
+
+namespace hsap {
+
+/// into = from
+void copy_rows(const TransferCall& call);
+/// into += from
+void add_rows(const TransferCall& call);
+/// lse' = log(e^lse + e^from_lse), o' = o e^(lse - lse') + from_o e^(from_lse - lse'); two rows without keys stay 0 and
+/// -infinity.
+void merge_rows(const MergeCall& call);
+
+}  // namespace hsap

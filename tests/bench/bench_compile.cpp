@@ -1,0 +1,59 @@
+// How long the hsap schedule of 1,048,576 tokens on 512 ranks takes: lowered (placement, exchange, programs) and verified.
+#include <benchmark/benchmark.h>
+
+#include <random>
+
+#include "planner/ir/verify.hpp"
+#include "planner/strategies/strategy.hpp"
+
+namespace hsap {
+namespace {
+
+/// Documents of log-uniform length, 64 to 131,072 tokens, seed 1: about 200 of them in a million tokens, most tokens in long ones.
+std::vector<Token> long_tailed_offsets(Token tokens) {
+  std::mt19937_64 random(1);
+  std::vector<Token> offsets{0};
+  while (offsets.back() < tokens) {
+    const Token scale = Token{64} << random() % 11;
+    offsets.push_back(std::min(tokens, offsets.back() + scale + static_cast<Token>(random() % static_cast<std::uint64_t>(scale))));
+  }
+  return offsets;
+}
+
+Problem problem_of(Token tokens, int ranks) {
+  Problem problem;
+  problem.shape = {.kind = AttentionKind::softmax, .query_heads = 32, .kv_heads = 8, .qk_dim = 128, .v_dim = 128, .dtype = DType::bf16, .window = {}};
+  problem.mask = DocumentMask(long_tailed_offsets(tokens));
+  problem.ranks = ranks;
+  for (int rank = 0; rank < ranks; ++rank) problem.node_of_rank.push_back(rank / 8);
+  return problem;
+}
+
+/// Arguments: intra degree, tokens, ranks.
+void lower_hsap(benchmark::State& state) {
+  const int ranks = static_cast<int>(state.range(2));
+  const Problem problem = problem_of(state.range(1), ranks);
+  const Degrees degrees{static_cast<int>(state.range(0)), ranks / static_cast<int>(state.range(0))};
+  for (auto _ : state) benchmark::DoNotOptimize(find_strategy("hsap").lower(problem, degrees));
+}
+
+void verify_hsap(benchmark::State& state) {
+  const int ranks = static_cast<int>(state.range(2));
+  const Problem problem = problem_of(state.range(1), ranks);
+  const Degrees degrees{static_cast<int>(state.range(0)), ranks / static_cast<int>(state.range(0))};
+  const Schedule schedule = find_strategy("hsap").lower(problem, degrees);
+  for (auto _ : state) verify(schedule, problem.mask);
+}
+
+void sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->ArgNames({"intra", "tokens", "ranks"})->Unit(benchmark::kMillisecond);
+  for (const int intra : {1, 8}) benchmark->Args({intra, 1 << 20, 128})->Args({intra, 1 << 20, 512});
+}
+
+BENCHMARK(lower_hsap)->Apply(sizes);
+BENCHMARK(verify_hsap)->Apply(sizes);
+
+}  // namespace
+}  // namespace hsap
+
+BENCHMARK_MAIN();

@@ -1,0 +1,85 @@
+// Bytes on the wire at one hand-computed point for every strategy: 32 query and 8 kv heads of 128, bf16, one document of
+// 131,072 tokens on 16 ranks in nodes of 8. One rank's Q is 64 MiB, its K and V together 32 MiB.
+// Wire dtypes: K, V, Q, O, d_o and d_q bf16; d_k, d_v fp32 in the rings, bf16 in allgather, ulysses and hsap; states fp32.
+#include <catch2/catch.hpp>
+
+#include "planner/ir/work.hpp"
+#include "tests/conformance/problems.hpp"
+
+namespace hsap {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+const AttentionShape kShape{
+    .kind = AttentionKind::softmax, .query_heads = 32, .kv_heads = 8, .qk_dim = 128, .v_dim = 128, .dtype = DType::bf16, .window = {}};
+
+Schedule lower_at_the_point(const std::string& strategy, Degrees degrees) {
+  return find_strategy(strategy).lower(test::problem_on(kShape, {0, 131072}, 16, 8), degrees);
+}
+
+void require_mib_sent(const Schedule& schedule, double forward, double backward) {
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
+    CAPTURE(rank);
+    CHECK(bytes_sent_by_rank(schedule, Phase::forward)[rank] == Approx(forward * kMiB).epsilon(1e-12));
+    CHECK(bytes_sent_by_rank(schedule, Phase::backward)[rank] == Approx(backward * kMiB).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("ring: 15 hops of 32 MiB forward; backward again, and 16 hops of fp32 d_k, d_v") {
+  require_mib_sent(lower_at_the_point("ring", {1, 16}), 480, 480 + 1024);
+}
+
+TEST_CASE("zigzag: the same bytes as ring") { require_mib_sent(lower_at_the_point("zigzag", {1, 16}), 480, 1504); }
+
+TEST_CASE("allgather: 15 x 32 MiB forward; gathered again and reduce-scattered in bf16 backward") {
+  require_mib_sent(lower_at_the_point("allgather", {1, 16}), 480, 960);
+}
+
+TEST_CASE("ulysses: 15/16 of q, o and of k, v replicated twice, each way") {
+  require_mib_sent(lower_at_the_point("ulysses", {16, 1}), 180, 180);
+}
+
+TEST_CASE("usp 8x2: all-to-all of 140 MiB, one hop of 32 MiB; backward 32 MiB of KV and two fp32 hops") {
+  require_mib_sent(lower_at_the_point("usp", {8, 2}), 140 + 32, 140 + 160);
+}
+
+TEST_CASE("hsap 16x1 sends what ulysses sends, and 8x2 never more than usp") {
+  require_mib_sent(lower_at_the_point("hsap", {16, 1}), 180, 180);
+  const Schedule hsap = lower_at_the_point("hsap", {8, 2});
+  const Schedule usp = lower_at_the_point("usp", {8, 2});
+  for (const Phase phase : {Phase::forward, Phase::backward})
+    for (RankId rank = 0; rank < 16; ++rank) CHECK(bytes_sent_by_rank(hsap, phase)[rank] <= bytes_sent_by_rank(usp, phase)[rank]);
+}
+
+TEST_CASE("needed-only: a document that starts 1,293 tokens before a shard's edge costs 5.05 MiB, and as much backward") {
+  std::vector<Token> offsets{0};
+  for (Token edge = 8192; edge < 131072; edge += 8192) offsets.push_back(edge - 1293);
+  offsets.push_back(131072);
+  const Schedule schedule = find_strategy("hsap").lower(test::problem_on(kShape, offsets, 16, 8), {1, 16}, {.placement = "contiguous", .stages = 1});
+  const double bytes = 1293 * 4096;
+  for (const Phase phase : {Phase::forward, Phase::backward}) {
+    const std::vector<double> sent = bytes_sent_by_rank(schedule, phase);
+    for (RankId rank = 1; rank < 15; ++rank) CHECK(sent[rank] == bytes);
+    CHECK(sent[phase == Phase::forward ? 15 : 0] == 0);  // nobody is behind the last rank, nobody before the first
+  }
+}
+
+TEST_CASE("lasp: one fp32 state of kv_heads x qk_dim x v_dim per boundary that a document straddles, whatever the length") {
+  AttentionShape shape = kShape;
+  shape.kind = AttentionKind::linear;
+  shape.kv_heads = GENERATE(8, 32);  // 32: as published, a state per head
+  const double hop = shape.kv_heads * 128.0 * 128.0 * 4;
+  const Strategy& lasp = find_strategy("lasp");
+  const Schedule one = lasp.lower(test::problem_on(shape, {0, 131072}, 16, 8), {1, 16});
+  for (RankId rank = 0; rank < 16; ++rank) {
+    CHECK(bytes_sent_by_rank(one, Phase::forward)[rank] == (rank < 15 ? hop : 0));
+    CHECK(bytes_sent_by_rank(one, Phase::backward)[rank] == (rank > 0 ? hop : 0));
+  }
+  std::vector<Token> aligned;
+  for (Token offset = 0; offset <= 131072; offset += 8192) aligned.push_back(offset);
+  const Schedule none = lasp.lower(test::problem_on(shape, aligned, 16, 8), {1, 16});
+  for (const double sent : bytes_sent_by_rank(none, Phase::forward)) CHECK(sent == 0);
+}
+
+}  // namespace
+}  // namespace hsap

@@ -1,0 +1,70 @@
+#include <catch2/catch.hpp>
+
+#include "planner/ir/errors.hpp"
+#include "planner/ir/verify.hpp"
+#include "tests/conformance/mutations.hpp"
+#include "tests/conformance/random_execution.hpp"
+#include "tests/planner/hand_made.hpp"
+
+using namespace hsap;
+using namespace hsap::test;
+
+namespace {
+
+struct Named {
+  const char* name;
+  Schedule schedule;
+};
+
+std::vector<Named> small_schedules() {
+  return {{"local", local_attention()},
+          {"ring", two_rank_ring()},
+          {"ulysses", two_rank_ulysses()},
+          {"state hop", two_rank_state_hop()}};
+}
+
+bool is_accepted(const Schedule& schedule) {
+  try {
+    verify(schedule, schedule.mask);
+    return true;
+  } catch (const InvalidInput&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("mutations: the small schedules come out right in every order tried") {
+  const auto [name, schedule] = GENERATE(from_range(small_schedules()));
+  const auto seed = GENERATE(range(0u, 30u));
+  CAPTURE(name, seed);
+  CHECK(find_fault(schedule, seed) == std::nullopt);
+}
+
+TEST_CASE("mutations: verify refuses them all, and those it accepts come out right in every order tried") {
+  const auto [name, schedule] = GENERATE(from_range(small_schedules()));
+  std::size_t refused = 0, harmless = 0;
+  const auto counts = for_each_mutation(schedule, [&](const Mutation& mutation) {
+    if (!is_accepted(mutation.schedule)) {
+      ++refused;
+      return;
+    }
+    INFO(name << ": " << mutation.description);
+    CHECK(mutation.may_be_harmless);
+    ++harmless;
+    for (unsigned seed = 0; seed < 10; ++seed) CHECK(find_fault(mutation.schedule, seed) == std::nullopt);
+  });
+  std::size_t produced = 0;
+  for (const auto& [kind, count] : counts) produced += count.produced;
+  CHECK(produced == refused + harmless);
+  CHECK(refused > 20);
+  CHECK(harmless * 20 < refused);
+}
+
+TEST_CASE("mutations: the random execution notices the faults that need luck to show") {
+  Schedule race = two_rank_ring();
+  race.ranks[1].forward[2].after.clear();
+  std::size_t noticed = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) noticed += find_fault(race, seed).has_value() ? 1 : 0;
+  CHECK(noticed > 0);
+}

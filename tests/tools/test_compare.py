@@ -1,0 +1,142 @@
+"""hsap-plan compare: the table, the JSON, and that both say what was compared."""
+import os
+import pty
+import re
+import subprocess
+import unittest
+
+from commands import SMALL, CommandTest
+
+STRATEGIES = {"ring", "zigzag", "allgather", "ulysses", "usp", "lasp", "hsap"}
+NUMBERS = ("forward_seconds", "backward_seconds", "exposed_communication_seconds", "bytes_sent_busiest_rank", "bytes_between_nodes",
+           "peak_memory_bytes", "over_bound")
+
+
+class DefaultTable(CommandTest):
+    def test_no_arguments_compare_all_strategies_on_built_in_data(self):
+        text = self.succeed("hsap-plan")
+        for word in STRATEGIES | {"dgx-h100-2", "Llama-3.1-8B", "long-tail", "131,072", "seed 0", "lower bound", "16 of 16 GPUs"}:
+            self.assertIn(word, text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 120)
+        self.assertNotIn("\x1b", text)
+        first_row = next(line for line in text.splitlines() if line.split()[:1] and line.split()[0] in STRATEGIES)
+        self.assertIn(f"best         {first_row.split()[0]} ", text)
+
+    def test_columns_are_aligned(self):
+        lines = self.succeed("hsap-plan", "compare", *SMALL, "--evaluator", "estimate").splitlines()
+        rows = [line for line in lines if line.split()[:1] and line.split()[0] in STRATEGIES and line.endswith("yes")]
+        self.assertGreaterEqual(len(rows), 5)
+        columns = [[field.end() for field in re.finditer(r"[\d.,x]+(?=  )", row)] for row in rows]
+        self.assertTrue(all(ends == columns[0] for ends in columns), "\n".join(rows))
+
+
+class Json(CommandTest):
+    def test_every_strategy_has_a_row_with_all_its_numbers(self):
+        out = self.succeed_json("hsap-plan", "compare", *SMALL)
+        self.assertEqual({row["strategy"] for row in out["results"]}, STRATEGIES)
+        self.assertGreater(out["lower_bound_seconds"], 0)
+        for row in out["results"]:
+            self.assertIn(row["attention"], ("softmax", "linear"))
+            self.assertRegex(row["degrees"], r"^\d+x\d+$")
+            if row["valid"]:
+                self.assertIs(row["fits"], True)
+                self.assertEqual(row["reason"], "")
+                self.assertTrue(all(isinstance(row[key], (int, float)) for key in NUMBERS), row)
+                self.assertGreaterEqual(row["over_bound"], 1)
+            else:
+                self.assertNotEqual(row["reason"], "")
+                self.assertTrue(all(row[key] is None for key in NUMBERS), row)
+
+    def test_the_inputs_are_told(self):
+        inputs = self.succeed_json("hsap-plan", "compare", *SMALL, "--evaluator", "estimate")["inputs"]
+        expected = {"cluster": "dgx-h100-2", "model": "Llama-3.1-8B", "lengths": "long-tail", "tokens": 700, "gpus": 4, "seed": 3,
+                    "evaluator": "estimate", "batch": 0}
+        self.assertEqual({key: inputs[key] for key in expected}, expected)
+        self.assertGreaterEqual(inputs["documents"], 1)
+
+    def test_rows_that_fit_come_best_first_and_the_first_softmax_row_is_the_best(self):
+        out = self.succeed_json("hsap-plan", "compare", *SMALL)
+        seconds = [row["forward_seconds"] + row["backward_seconds"] for row in out["results"] if row["fits"]]
+        self.assertEqual(seconds, sorted(seconds))
+        self.assertEqual(out["best"], next(row["strategy"] for row in out["results"] if row["attention"] == "softmax"))
+
+    def test_lasp_is_linear_and_never_the_best_of_a_softmax_model(self):
+        out = self.succeed_json("hsap-plan", "compare", *SMALL, "--strategy", "lasp")
+        self.assertEqual([(row["strategy"], row["attention"], row["valid"]) for row in out["results"]], [("lasp", "linear", True)])
+        self.assertIsNone(out["best"])
+
+    def test_the_same_seed_gives_the_same_answer_and_another_seed_other_documents(self):
+        def answer(seed):
+            return self.succeed_json("hsap-plan", "compare", "--gpus", 4, "--tokens", 5000, "--seed", seed, "--strategy", "zigzag")
+        self.assertEqual(answer(1), answer(1))
+        self.assertNotEqual(answer(1)["results"], answer(2)["results"])
+
+    def test_every_degree_has_a_row_when_asked(self):
+        rows = self.succeed_json("hsap-plan", "compare", *SMALL, "--strategy", "usp", "--all-degrees")["results"]
+        self.assertEqual({row["degrees"] for row in rows}, {"1x4", "2x2", "4x1"})
+
+    def test_degrees_select_the_rows(self):
+        rows = self.succeed_json("hsap-plan", "compare", *SMALL, "--degrees", "2x2")["results"]
+        self.assertTrue(all(row["degrees"] == "2x2" for row in rows), rows)
+        self.assertEqual({row["strategy"] for row in rows if row["valid"]}, {"usp", "hsap"})
+
+    def test_chosen_gpus_may_be_listed(self):
+        inputs = self.succeed_json("hsap-plan", "compare", "--gpus", "0,1,8,9", "--tokens", 700, "--strategy", "zigzag")["inputs"]
+        self.assertEqual((inputs["gpus"], inputs["nodes"]), (4, 2))
+
+    def test_traffic_between_nodes_is_counted_only_when_there_are_two(self):
+        def between(gpus):
+            return self.succeed_json("hsap-plan", "compare", "--gpus", gpus, "--tokens", 700, "--strategy",
+                                     "zigzag")["results"][0]["bytes_between_nodes"]
+        self.assertEqual(between("0,1,2,3"), 0)
+        self.assertGreater(between("0,1,8,9"), 0)
+
+
+class Files(CommandTest):
+    def test_documents_come_from_a_file_and_are_packed_in_order(self):
+        (self.folder / "lengths.txt").write_text("100\n0\n500\n2000\n50\n", encoding="utf-8")
+        inputs = self.succeed_json("hsap-plan", "compare", "--lengths", "lengths.txt", "--gpus", 2, "--tokens", 1000, "--strategy",
+                                   "zigzag")["inputs"]
+        self.assertEqual((inputs["documents"], inputs["tokens_used"], inputs["lengths"]), (3, 650, "lengths.txt"))
+        told = "\n".join(inputs["remarks"])
+        self.assertIn("empty", told)
+        self.assertIn("split", told)
+
+    def test_another_batch_can_be_chosen_and_a_missing_one_is_an_error(self):
+        (self.folder / "lengths.txt").write_text("1000\n400\n", encoding="utf-8")
+        arguments = ("compare", "--lengths", "lengths.txt", "--gpus", 2, "--tokens", 1000, "--strategy", "zigzag", "--batch")
+        self.assertEqual(self.succeed_json("hsap-plan", *arguments, 1)["inputs"]["tokens_used"], 400)
+        self.assertIn("2 batches", self.refuse(1, "hsap-plan", *arguments, 2))
+
+    def test_a_ready_batch_is_not_packed_again(self):
+        (self.folder / "batch.json").write_text('{"cu_seqlens": [0, 300, 301, 640]}', encoding="utf-8")
+        inputs = self.succeed_json("hsap-plan", "compare", "--lengths", "batch.json", "--gpus", 2, "--strategy", "zigzag")["inputs"]
+        self.assertEqual((inputs["documents"], inputs["tokens"]), (3, 640))
+        self.assertIn("leave --tokens out",
+                      self.refuse(1, "hsap-plan", "compare", "--lengths", "batch.json", "--gpus", 2, "--tokens", 100))
+
+
+class Terminal(CommandTest):
+    def output_on_terminal(self, **environment):
+        """What a terminal would show."""
+        controller, terminal = pty.openpty()
+        env = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | environment
+        command = [self.bin_dir / "hsap-plan", "compare", *SMALL, "--evaluator", "estimate"]
+        with subprocess.Popen(command, stdout=terminal, stderr=subprocess.DEVNULL, env=env, cwd=self.folder):
+            os.close(terminal)
+            shown = b""
+            try:
+                while chunk := os.read(controller, 65536):
+                    shown += chunk
+            except OSError:  # Linux reports the closed terminal as an input/output error
+                pass
+        os.close(controller)
+        return shown.decode()
+
+    def test_the_best_row_is_bold_on_a_terminal_unless_colour_is_unwanted(self):
+        self.assertIn("\x1b[1m", self.output_on_terminal())
+        self.assertNotIn("\x1b", self.output_on_terminal(NO_COLOR="1"))
+
+
+if __name__ == "__main__":
+    unittest.main()

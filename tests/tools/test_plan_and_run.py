@@ -1,0 +1,88 @@
+"""hsap-plan plan, then hsap-run on what it wrote."""
+import json
+import unittest
+
+from commands import SMALL, CommandTest
+
+# strategy and degrees on 4 GPUs
+FORCED = (("ring", "1x4"), ("zigzag", "1x4"), ("allgather", "1x4"), ("ulysses", "4x1"), ("usp", "2x2"), ("lasp", "1x4"), ("hsap", "2x2"))
+
+
+class PlanAndRun(CommandTest):
+    def run_json(self, *arguments):
+        return self.succeed_json("hsap-run", "plan.json", "--backend", "cpu", *arguments)
+
+    def test_every_strategy_can_be_planned_and_equals_the_oracle(self):
+        for strategy, degrees in FORCED:
+            with self.subTest(strategy):
+                self.make_plan("--strategy", strategy, "--degrees", degrees)
+                out = self.run_json("--verify")
+                self.assertEqual((out["strategy"], out["degrees"]), (strategy, degrees))
+                self.assertEqual((out["verify"]["coverage"], out["verify"]["passed"]), ("all rows", True))
+                self.assertEqual(set(out["verify"]["relative_error"]), {"O", "dQ", "dK", "dV"})
+                self.assertTrue(all(0 <= error <= 1e-5 for error in out["verify"]["relative_error"].values()), out)
+
+    def test_the_best_is_planned_when_nothing_is_forced(self):
+        best = self.succeed_json("hsap-plan", "compare", *SMALL)
+        self.make_plan()
+        plan = json.loads((self.folder / "plan.json").read_text(encoding="utf-8"))
+        row = best["results"][0] if best["results"][0]["strategy"] == best["best"] else best["results"][1]
+        self.assertEqual((plan["strategy"], plan["degrees"], plan["options"]), (row["strategy"], row["degrees"], row["options"]))
+        self.assertEqual(plan["predicted"]["forward_seconds"], row["forward_seconds"])
+        self.assertEqual(plan["predicted"]["evaluator"], "simulate")
+
+    def test_measured_is_printed_beside_predicted_and_labelled(self):
+        self.make_plan("--strategy", "zigzag")
+        text = self.succeed("hsap-run", "plan.json", "--repeat", 2)
+        for word in ("predicted for H100", "measured on this host's CPU", "median of 2", "forward", "backward"):
+            self.assertIn(word, text)
+        out = self.run_json("--repeat", 3)
+        for phase in ("forward_seconds", "backward_seconds"):
+            measured = out["measured"][phase]
+            self.assertEqual(len(measured["all"]), 3)
+            self.assertEqual(measured["min"], min(measured["all"]))
+            self.assertEqual(measured["median"], sorted(measured["all"])[1])
+            self.assertGreater(measured["min"], 0)
+        self.assertIsNone(out["verify"])
+
+    def test_a_batch_too_large_for_the_oracle_is_sampled_and_that_is_said(self):
+        self.succeed("hsap-plan", "plan", "--gpus", 2, "--tokens", 6000, "--strategy", "zigzag", "--out", "plan.json")
+        out = self.run_json("--verify")
+        self.assertIn("of 32 heads", out["verify"]["coverage"])
+        self.assertTrue(out["verify"]["passed"])
+
+    def test_a_plan_made_for_something_else_is_refused_naming_both(self):
+        self.make_plan("--strategy", "usp", "--degrees", "2x2")
+        (self.folder / "lengths.txt").write_text("300\n300\n", encoding="utf-8")
+        for option, value, made_for in (("--degrees", "4x1", "2x2"), ("--tokens", "701", "700"), ("--gpus", "8", "4 GPUs"),
+                                        ("--model", "Qwen3-8B", "Llama-3.1-8B"), ("--lengths", "lengths.txt", "long-tail")):
+            line = self.refuse(1, "hsap-run", "plan.json", option, value)
+            self.assertIn(made_for, line)
+            self.assertIn(value, line)
+        self.succeed("hsap-run", "plan.json", "--degrees", "2x2", "--tokens", 700, "--gpus", 4, "--model", "Llama-3.1-8B", "--lengths",
+                     "long-tail")
+
+    def test_a_plan_that_was_tampered_with_is_refused(self):
+        path = self.make_plan("--strategy", "zigzag")
+        whole = path.read_text(encoding="utf-8")
+        for key, value in (("version", 99), ("schedule", {}), ("inputs", []), ("predicted", None)):
+            changed = json.loads(whole)
+            changed[key] = value
+            path.write_text(json.dumps(changed), encoding="utf-8")
+            self.assertIn("plan.json: " + key, self.refuse(1, "hsap-run", "plan.json"))
+        for text in (whole[:len(whole) // 2], "", "[]", "\0"):
+            path.write_text(text, encoding="utf-8")
+            self.assertIn("plan.json", self.refuse(1, "hsap-run", "plan.json"))
+
+    def test_unknown_backends_and_no_repeats_are_refused(self):
+        self.make_plan("--strategy", "zigzag")
+        self.assertIn("cpu", self.refuse(1, "hsap-run", "plan.json", "--backend", "abacus"))
+        self.assertIn("--repeat", self.refuse(1, "hsap-run", "plan.json", "--repeat", 0))
+
+    def test_lasp_alone_plans_the_linear_counterpart_and_says_so(self):
+        text = self.succeed("hsap-plan", "plan", *SMALL, "--strategy", "lasp", "--out", "plan.json")
+        self.assertIn("linear: the plan is for the counterpart", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

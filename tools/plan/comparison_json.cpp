@@ -1,0 +1,74 @@
+#include "tools/plan/comparison_json.hpp"
+
+#include "tools/plan_file.hpp"
+
+namespace hsap {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json inputs_json(const PlanningInputs& inputs, const RankingOptions& options) {
+  const AttentionShape& shape = inputs.layer.kind.attention;
+  return {
+      {"cluster", inputs.cluster.topology.name()},
+      {"gpus", inputs.cluster.gpus.size()},
+      {"nodes", inputs.cluster.topology.nodes()},
+      {"device", device_names(inputs.cluster.topology)},
+      {"model", inputs.layer.model.name},
+      {"layer", inputs.layer.kind.name},
+      {"attention",
+       {{"kind", to_string(shape.kind)},
+        {"query_heads", shape.query_heads},
+        {"kv_heads", shape.kv_heads},
+        {"qk_dim", shape.qk_dim},
+        {"v_dim", shape.v_dim},
+        {"dtype", to_string(shape.dtype)},
+        {"window", shape.window ? Json(*shape.window) : Json()}}},
+      {"lengths", inputs.batch.recipe.lengths},
+      {"tokens", inputs.batch.recipe.tokens},
+      {"tokens_used", inputs.batch.batch.tokens()},
+      {"documents", inputs.batch.batch.documents()},
+      {"batch", inputs.batch.recipe.batch},
+      {"batches", inputs.batch.batches},
+      {"seed", inputs.batch.recipe.seed},
+      {"evaluator", options.evaluator},
+      {"remarks", inputs.remarks()},
+  };
+}
+
+Json outcome_json(const Outcome& outcome) {
+  const auto number = [&](double value) { return outcome.valid ? Json(value) : Json(); };
+  return {
+      {"strategy", outcome.strategy},
+      {"attention", to_string(outcome.attention)},
+      {"degrees", to_string(outcome.degrees)},
+      {"options", to_json(outcome.options)},
+      {"valid", outcome.valid},
+      {"reason", outcome.reason},
+      {"forward_seconds", number(outcome.forward_seconds)},
+      {"backward_seconds", number(outcome.backward_seconds)},
+      {"exposed_communication_seconds", number(outcome.exposed_communication_seconds)},
+      {"bytes_sent_busiest_rank", number(outcome.bytes_sent_busiest_rank)},
+      {"bytes_between_nodes", number(outcome.bytes_between_nodes)},
+      {"peak_memory_bytes", number(outcome.peak_memory_bytes)},
+      {"fits", outcome.valid ? Json(outcome.fits) : Json()},
+      {"over_bound", number(outcome.over_bound)},
+  };
+}
+
+}  // namespace
+
+Json comparison_json(const PlanningInputs& inputs, const Ranking& ranking, const RankingOptions& options) {
+  const Comparison& comparison = ranking.comparison;
+  Json json = {
+      {"inputs", inputs_json(inputs, options)},
+      {"lower_bound_seconds", comparison.lower_bound_seconds},
+      {"best", comparison.best ? Json(comparison.outcomes[*comparison.best].strategy) : Json()},
+      {"results", Json::array()},
+  };
+  for (const Outcome& outcome : comparison.outcomes) json["results"].push_back(outcome_json(outcome));
+  return json;
+}
+
+}  // namespace hsap

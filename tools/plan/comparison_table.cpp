@@ -1,0 +1,129 @@
+#include "tools/plan/comparison_table.hpp"
+
+#include <functional>
+#include <sstream>
+
+#include "planner/ir/units.hpp"
+#include "tools/plan_file.hpp"
+#include "tools/terminal.hpp"
+#include "tools/text_table.hpp"
+
+namespace hsap {
+
+namespace {
+
+constexpr double kMilli = 1e-3;
+constexpr double kMebi = 1024.0 * 1024.0;
+
+/// One number of every row, with the decimals that the column needs; "-" where the strategy could not run.
+class NumberColumn {
+ public:
+  NumberColumn(const std::string& header, double unit, std::function<double(const Outcome&)> value)
+      : header_(header), unit_(unit), value_(std::move(value)) {}
+
+  void prepare(TextTable& table, const std::vector<Outcome>& outcomes) {
+    table.add_column(header_, Align::right);
+    std::vector<double> values;
+    for (const Outcome& outcome : outcomes)
+      if (outcome.valid) values.push_back(value_(outcome) / unit_);
+    decimals_ = decimals_for(values);
+  }
+  std::string cell(const Outcome& outcome) const {
+    return outcome.valid ? format_number(value_(outcome) / unit_, decimals_) : "-";
+  }
+
+ private:
+  std::string header_;
+  double unit_;
+  std::function<double(const Outcome&)> value_;
+  int decimals_ = 0;
+};
+
+std::vector<NumberColumn> number_columns() {
+  return {
+      {"forward\nms", kMilli, [](const Outcome& o) { return o.forward_seconds; }},
+      {"backward\nms", kMilli, [](const Outcome& o) { return o.backward_seconds; }},
+      {"exposed\ncommunic. ms", kMilli, [](const Outcome& o) { return o.exposed_communication_seconds; }},
+      {"sent by busiest\nrank, MiB", kMebi, [](const Outcome& o) { return o.bytes_sent_busiest_rank; }},
+      {"between\nnodes, MiB", kMebi, [](const Outcome& o) { return o.bytes_between_nodes; }},
+      {"peak memory\nMiB", kMebi, [](const Outcome& o) { return o.peak_memory_bytes; }},
+      {"times the\nlower bound", 1, [](const Outcome& o) { return o.over_bound; }},
+  };
+}
+
+void print_rows(std::ostream& out, const Comparison& comparison) {
+  TextTable table;
+  table.add_column("strategy", Align::left);
+  table.add_column("attention", Align::left);
+  table.add_column("degrees", Align::right);
+  std::vector<NumberColumn> numbers = number_columns();
+  for (NumberColumn& column : numbers) column.prepare(table, comparison.outcomes);
+  table.add_column("fits", Align::left);
+  for (const Outcome& outcome : comparison.outcomes) {
+    std::vector<std::string> cells = {outcome.strategy, to_string(outcome.attention), to_string(outcome.degrees)};
+    for (const NumberColumn& column : numbers) cells.push_back(column.cell(outcome));
+    cells.push_back(!outcome.valid ? "refused" : outcome.fits ? "yes" : "no");
+    table.add_row(std::move(cells));
+  }
+  const std::vector<std::string> lines = table.lines();
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    const bool is_best = comparison.best && line == table.header_lines() + *comparison.best;
+    out << (is_best ? bold(lines[line]) : lines[line]) << '\n';
+  }
+}
+
+void print_reasons(std::ostream& out, const std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : outcomes)
+    if (!outcome.reason.empty()) {
+      const std::string verdict = outcome.valid ? " does not fit: " : " is refused: ";
+      out << wrapped(outcome.strategy + " " + to_string(outcome.degrees) + verdict + outcome.reason, kLineWidth, 4) << '\n';
+    }
+}
+
+void print_best(std::ostream& out, const Comparison& comparison, AttentionKind attention) {
+  if (!comparison.best) {
+    out << "best         none: no strategy serves " << to_string(attention) << " attention here and fits\n";
+  } else {
+    const Outcome& best = comparison.outcomes[*comparison.best];
+    out << "best         "
+        << bold(describe(best.strategy, best.degrees, best.options) + ": " + format_seconds(best.seconds()) +
+                " forward + backward, " + format_number(best.over_bound, 2) + " times the lower bound")
+        << '\n';
+  }
+  out << "lower bound  " << format_seconds(comparison.lower_bound_seconds)
+      << ": the layer's least matrix work at the best attention rate, spread evenly over the GPUs\n";
+}
+
+void print_meaning(std::ostream& out, const Ranking& ranking, const std::string& evaluator) {
+  const bool simulated = evaluator == "simulate";
+  out << wrapped(std::string("Times are for one layer's attention with its communication, predicted by ") + evaluator +
+                     (simulated ? " (links shared by all traffic)" : " (no contention between transfers)") +
+                     "; bytes are forward + backward; memory is the busiest rank's for one layer's attention.",
+                 kLineWidth, 0)
+      << '\n';
+  std::istringstream sources(ranking.kernel_provenance);
+  for (std::string line; std::getline(sources, line);) out << wrapped("Kernel times: " + line, kLineWidth, 4) << '\n';
+  for (const Outcome& outcome : ranking.comparison.outcomes)
+    if (outcome.attention != ranking.problem.shape.kind) {
+      out << wrapped(outcome.strategy + " cannot serve " + to_string(ranking.problem.shape.kind) +
+                         " attention: its row is for the " + to_string(outcome.attention) +
+                         " counterpart of the layer (same heads and widths, its own lower bound), so it is never the best.",
+                     kLineWidth, 0)
+          << '\n';
+      break;
+    }
+}
+
+}  // namespace
+
+std::string comparison_table(const Ranking& ranking, const std::string& evaluator) {
+  std::ostringstream out;
+  print_rows(out, ranking.comparison);
+  out << '\n';
+  print_reasons(out, ranking.comparison.outcomes);
+  print_best(out, ranking.comparison, ranking.problem.shape.kind);
+  print_meaning(out, ranking, evaluator);
+  return out.str();
+}
+
+}  // namespace hsap

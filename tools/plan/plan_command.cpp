@@ -1,0 +1,101 @@
+// hsap-plan plan: chooses like `compare` and writes the proved plan.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "planner/ir/errors.hpp"
+#include "planner/ir/units.hpp"
+#include "planner/ir/verify.hpp"
+#include "tools/plan/commands.hpp"
+#include "tools/plan/ranking.hpp"
+#include "tools/plan_file.hpp"
+#include "tools/terminal.hpp"
+#include "tools/text_table.hpp"
+#include "tools/whole_file.hpp"
+
+namespace hsap {
+
+namespace {
+
+struct PlanOptions {
+  RankingOptions ranking;
+  std::string out;
+};
+
+/// The best outcome, or the only strategy that was asked for, whatever attention it serves.
+const Outcome& chosen_outcome(const Ranking& ranking, const std::vector<std::string>& asked) {
+  const Comparison& comparison = ranking.comparison;
+  if (comparison.best) return comparison.outcomes[*comparison.best];
+  const Outcome& first = comparison.outcomes.front();
+  if (asked.size() == 1 && first.valid && first.fits) return first;
+  if (!first.reason.empty()) throw InvalidInput(first.strategy + " " + to_string(first.degrees) + ": " + first.reason);
+  throw InvalidInput("no strategy serves " + to_string(ranking.problem.shape.kind) + " attention here; " + first.strategy +
+                     " serves " + to_string(first.attention) + " attention, ask for it alone to plan the layer's counterpart");
+}
+
+double smallest_memory(const ClusterTopology& cluster) {
+  double bytes = cluster.device(0).memory_bytes;
+  for (GpuId gpu = 1; gpu < cluster.gpus(); ++gpu) bytes = std::min(bytes, cluster.device(gpu).memory_bytes);
+  return bytes;
+}
+
+PlanFile make_plan(const PlanningInputs& inputs, const Ranking& ranking, const Outcome& outcome, const std::string& evaluator) {
+  PlanFile plan;
+  plan.cluster_name = inputs.cluster.topology.name();
+  plan.cluster_text = inputs.cluster.text;
+  plan.gpus = inputs.cluster.gpus;
+  plan.model = inputs.layer.model.name;
+  plan.layer = inputs.layer.kind.name;
+  plan.recipe = inputs.batch.recipe;
+  plan.options = outcome.options;
+  plan.predicted = {evaluator, device_names(inputs.cluster.topology), outcome.forward_seconds, outcome.backward_seconds};
+  plan.schedule = lower(outcome, ranking.problem);
+  verify(plan.schedule, DocumentMask(inputs.batch.batch.offsets, plan.schedule.shape.window),
+         {.memory_bytes = smallest_memory(inputs.cluster.topology)});
+  return plan;
+}
+
+/// Why this one: against the runner-up, or because nothing else was asked for.
+std::string reason_for(const Comparison& comparison, const Outcome& chosen) {
+  for (const Outcome& other : comparison.outcomes)
+    if (&other != &chosen && other.valid && other.fits && other.attention == chosen.attention)
+      return "fastest of " + std::to_string(comparison.outcomes.size()) + " compared, " +
+             std::to_string(static_cast<int>(100 * (other.seconds() / chosen.seconds() - 1) + 0.5)) + " % ahead of " +
+             describe(other.strategy, other.degrees, other.options);
+  return "the only one compared that can run";
+}
+
+void make_and_write(const PlanOptions& options) {
+  require_writable(options.out);
+  const PlanningInputs inputs = read_inputs(options.ranking.inputs);
+  std::cout << inputs.description() << '\n' << std::flush;
+  const Ranking ranking = rank_strategies(inputs, options.ranking);
+  const Outcome& chosen = chosen_outcome(ranking, options.ranking.strategies);
+  const PlanFile plan = make_plan(inputs, ranking, chosen, options.ranking.evaluator);
+  write_plan_file(options.out, plan);
+  std::cout << "chosen     " << bold(describe(chosen.strategy, chosen.degrees, chosen.options)) << ": "
+            << reason_for(ranking.comparison, chosen) << '\n';
+  if (chosen.attention != ranking.problem.shape.kind)
+    std::cout << "attention  " << to_string(chosen.attention) << ": the plan is for the counterpart of the model's "
+              << to_string(ranking.problem.shape.kind) << " layer\n";
+  std::cout << "predicted  " << format_seconds(chosen.forward_seconds) << " forward, "
+            << format_seconds(chosen.backward_seconds) << " backward (" << options.ranking.evaluator << ", "
+            << plan.predicted.device << "), " << format_number(chosen.over_bound, 2) << " times the lower bound\n"
+            << "proved     every (query, key) pair once, messages matched, " << format_bytes(chosen.peak_memory_bytes)
+            << " at peak\n"
+            << "written    " << options.out << '\n';
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("plan", "Choose the best strategy (or the one asked for), prove its schedule and write it");
+  const auto options = std::make_shared<PlanOptions>();
+  add_ranking_options(*command, options->ranking);
+  command->add_option("--out", options->out, "Plan file to write")->type_name("FILE")->required();
+  command->footer("Example:\n  hsap-plan plan --gpus 16 --strategy usp --degrees 8x2 --out plan.json");
+  command->callback([options] { make_and_write(*options); });
+}
+
+}  // namespace hsap

@@ -1,0 +1,32 @@
+// The search as `compare` and `plan` run it: which strategies, which degrees, ranked by which predictor.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "planner/search/compare.hpp"
+#include "tools/plan/evaluators.hpp"
+#include "tools/planning_inputs.hpp"
+
+namespace hsap {
+
+struct RankingOptions {
+  InputOptions inputs;
+  std::vector<std::string> strategies;  ///< empty = all
+  std::string degrees;                  ///< "8x2", or empty = all that fit
+  bool every_degree = false;
+  std::string evaluator = kDefaultEvaluator;
+};
+/// The options of the inputs, --strategy, --degrees and --evaluator.
+void add_ranking_options(CLI::App& command, RankingOptions& options);
+
+struct Ranking {
+  Problem problem;
+  Comparison comparison;
+  std::string kernel_provenance;
+};
+/// Shows progress on standard error when that is a terminal and it takes long.
+Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& options);
+
+}  // namespace hsap

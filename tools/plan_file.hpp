@@ -1,0 +1,52 @@
+// The plan file: a proved Schedule, what it was made for, and what was predicted. hsap-plan writes it, hsap-run executes it.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "planner/ir/schedule.hpp"
+#include "planner/strategies/strategy.hpp"
+#include "tools/planning_inputs.hpp"
+
+namespace hsap {
+
+inline constexpr int kPlanFileVersion = 1;
+
+/// Predicted seconds of one layer's attention, and by what.
+struct Prediction {
+  std::string evaluator;  ///< "simulate" or "estimate"
+  std::string device;     ///< "H100 SXM"
+  double forward_seconds = 0;
+  double backward_seconds = 0;
+};
+
+struct PlanFile {
+  std::string cluster_name;
+  std::string cluster_text;  ///< YAML, so that the plan can be simulated again anywhere
+  std::vector<GpuId> gpus;   ///< numbered in the whole cluster
+  std::string model;
+  std::string layer;  ///< kind of layer
+  BatchRecipe recipe;
+  StrategyOptions options;
+  Prediction predicted;
+  Schedule schedule;  ///< holds strategy, degrees, attention shape and document offsets
+
+  /// The GPUs the plan was made for.
+  ClusterTopology cluster() const { return parse_cluster(cluster_text, cluster_name, gpus).topology; }
+};
+
+/// {"placement": "zigzag", "stages": 2}; null for what is left to the strategy.
+nlohmann::ordered_json to_json(const StrategyOptions& options);
+
+/// Whole or not at all (whole_file.hpp).
+void write_plan_file(const std::filesystem::path& file, const PlanFile& plan);
+
+/// Reads and proves: verify() has passed when this returns. Throws InvalidInput naming file and key.
+PlanFile read_plan_file(const std::filesystem::path& file);
+
+/// "hsap 8x2 (cost-cut, 2 stages)".
+std::string describe(const std::string& strategy, const Degrees& degrees, const StrategyOptions& options);
+
+}  // namespace hsap

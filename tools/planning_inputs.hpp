@@ -1,0 +1,70 @@
+// Everything that is planned, read from files or taken from what is built in: the machine, one attention layer, one packed
+// batch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/inputs/cluster_topology.hpp"
+#include "planner/inputs/model_shape.hpp"
+#include "planner/inputs/packed_batch.hpp"
+#include "tools/input_options.hpp"
+
+namespace hsap {
+
+/// A cluster and which of its GPUs are used; the text of its file is kept so that a plan can carry it.
+struct ChosenCluster {
+  std::string text;         ///< the YAML
+  std::string source;       ///< where it came from, for messages
+  std::vector<GpuId> gpus;  ///< those used, ascending, numbered in the whole cluster
+  std::size_t gpus_in_all = 0;
+  ClusterTopology topology;  ///< cut down to `gpus`
+};
+/// `gpus` in the words of --gpus.
+ChosenCluster read_cluster(const std::string& file_or_name, const std::string& gpus);
+/// The same cluster again from its text. Throws InvalidInput.
+ChosenCluster parse_cluster(const std::string& text, const std::string& source, const std::vector<GpuId>& gpus);
+
+struct ChosenLayer {
+  ModelShape model;
+  LayerKind kind;
+};
+/// `layer` empty = the kind that most layers have; remarks of the model say so when there are several.
+ChosenLayer read_layer(const std::string& file_or_name, const std::string& layer);
+
+/// How a batch was made: enough to make it again.
+struct BatchRecipe {
+  std::string lengths;  ///< name of the file or distribution
+  Token tokens = 0;     ///< size of a batch
+  std::size_t batch = 0;
+  std::uint64_t seed = 0;
+};
+struct ChosenBatch {
+  BatchRecipe recipe;
+  PackedBatch batch;
+  std::size_t batches = 1;           ///< packed in all
+  std::vector<std::string> remarks;  ///< of the reader and of packing
+};
+/// Reads, draws (enough documents for a few batches) and packs first-fit; a ready batch (cu_seqlens) is taken as it is.
+/// Throws InvalidInput when the asked batch does not exist, or `tokens` differs from those of a ready batch.
+ChosenBatch read_batch(const std::string& file_or_name, const std::optional<std::string>& column, std::optional<Token> tokens,
+                       std::size_t batch, std::uint64_t seed);
+
+struct PlanningInputs {
+  ChosenCluster cluster;
+  ChosenLayer layer;
+  ChosenBatch batch;
+
+  /// What a person should be told about all of it, one line each.
+  std::vector<std::string> remarks() const;
+  /// "dgx-h100-2: 16 of 16 GPUs (H100 SXM) on 2 nodes" and the like: lines with aligned labels, for reports.
+  std::string description() const;
+};
+PlanningInputs read_inputs(const InputOptions& options);
+
+/// "H100 SXM", or "H100 SXM, H20" when GPUs differ.
+std::string device_names(const ClusterTopology& cluster);
+/// "softmax, 32 query heads, 8 kv heads, head width 128, bf16".
+std::string describe(const AttentionShape& shape);
+
+}  // namespace hsap
