@@ -102,7 +102,7 @@ struct Merge {
 };
 
 /// Gradients of the pairs that Attend(q, k, v) would compute, given the *merged* o and lse of the rows and d_o.
-/// *Writes* d_q for every row of q, d_k and d_v for every row of k (zero where no pair exists). o and lse: softmax only.
+/// *Writes* d_q for every row of q (which may be none), d_k and d_v for every row of k (zero where no pair exists). o and lse: softmax only.
 /// softmax: p = exp(q.k/sqrt(qk_dim) - lse), d_v += p d_o, d_s = p (d_o.v - rowsum(d_o o)), d_q += d_s k / sqrt(qk_dim), d_k += d_s q / sqrt(qk_dim)
 /// (FlashAttention-2, algorithm 2); linear: d_q += (d_o.v) k, d_k += (d_o.v) q, d_v += (q.k) d_o.
 struct AttendBackward {

@@ -24,7 +24,7 @@ class OpStructure {
 
   void operator()(const Attend& op) const {
     roles({{&op.q, Role::q}, {&op.k, Role::k}, {&op.v, Role::v}, {&op.o, Role::o}});
-    same(op.q, op.o), same(op.k, op.v), serves(op.k, op.q);
+    has_rows(op.q), has_rows(op.k), same(op.q, op.o), same(op.k, op.v), serves(op.k, op.q);
     if (softmax_ != op.lse.has_value())
       refuse(place_, softmax_ ? "has no lse, which softmax needs" : "has an lse, which linear attention lacks");
     if (op.lse) roles({{&*op.lse, Role::lse}}), same(op.q, *op.lse);
@@ -33,14 +33,15 @@ class OpStructure {
   void operator()(const Merge& op) const {
     if (!softmax_) refuse(place_, "is for softmax; linear attention adds up with accumulate");
     roles({{&op.from_o, Role::o}, {&op.from_lse, Role::lse}, {&op.o, Role::o}, {&op.lse, Role::lse}});
-    same(op.o, op.from_o), same(op.o, op.from_lse), same(op.o, op.lse);
+    has_rows(op.o), same(op.o, op.from_o), same(op.o, op.from_lse), same(op.o, op.lse);
     if (op.from_o.buffer == op.o.buffer || op.from_lse.buffer == op.lse.buffer) refuse(place_, "merges a buffer into itself");
   }
 
+  /// q may have no rows: then d_k and d_v are zero, which is what a rank without tokens gives to a reduce-scatter.
   void operator()(const AttendBackward& op) const {
     roles({{&op.q, Role::q}, {&op.k, Role::k}, {&op.v, Role::v}, {&op.d_o, Role::d_o}});
     roles({{&op.d_q, Role::d_q}, {&op.d_k, Role::d_k}, {&op.d_v, Role::d_v}});
-    same(op.q, op.d_o), same(op.q, op.d_q), same(op.k, op.v), same(op.k, op.d_k), same(op.k, op.d_v), serves(op.k, op.q);
+    has_rows(op.k), same(op.q, op.d_o), same(op.q, op.d_q), same(op.k, op.v), same(op.k, op.d_k), same(op.k, op.d_v), serves(op.k, op.q);
     if (softmax_ != op.o.has_value() || softmax_ != op.lse.has_value())
       refuse(place_, softmax_ ? "lacks o or lse, which softmax needs" : "has o or lse, which linear attention does not use");
     if (softmax_) roles({{&*op.o, Role::o}, {&*op.lse, Role::lse}}), same(op.q, *op.o), same(op.q, *op.lse);
@@ -65,7 +66,7 @@ class OpStructure {
       roles({{&op.a, Role::k}, {&op.b, Role::v}, {&op.state, Role::state}});
     else
       roles({{&op.a, Role::q}, {&op.b, Role::d_o}, {&op.state, Role::d_state}});
-    same(op.a, op.b);
+    has_rows(op.a), has_rows(op.state), same(op.a, op.b);
     const HeadRange heads = forward ? op.a.heads : kv_heads_of(op.a.heads, schedule_.shape);
     if (op.state.heads != heads)
       refuse(place_, name(op.state) + " has " + describe(op.state.heads) + ", expected " + describe(heads));
@@ -100,7 +101,7 @@ class OpStructure {
     roles({{&op.state, form->state}, {&op.out, form->out}});
     if (op.transposed != form->transposed)
       refuse(place_, std::string("must ") + (form->transposed ? "" : "not ") + "transpose the state for " + name(op.out));
-    same(op.x, op.out);
+    has_rows(op.x), has_rows(op.state), same(op.x, op.out);
     const HeadRange heads = has_query_heads(form->x) ? kv_heads_of(op.x.heads, schedule_.shape) : op.x.heads;
     if (op.state.heads != heads)
       refuse(place_, name(op.state) + " has " + describe(op.state.heads) + ", expected " + describe(heads));
@@ -135,7 +136,6 @@ class OpStructure {
       refuse(place_,
              "names token set " + std::to_string(slice.tokens) + ", there are " + std::to_string(schedule_.token_sets.size()));
     const Buffer& buffer = buffers[slice.buffer];
-    if (slice.tokens == TokenAlgebra::kEmpty) refuse(place_, "takes no token of " + name(slice));
     if (slice.heads.end <= slice.heads.begin) refuse(place_, "takes no head of " + name(slice));
     if (slice.heads.begin < buffer.heads.begin || slice.heads.end > buffer.heads.end)
       refuse(place_, "takes " + describe(slice.heads) + " of " + name(slice) + ", which holds " + describe(buffer.heads));
@@ -144,6 +144,10 @@ class OpStructure {
                          describe(sets_[buffer.tokens]));
     if (is_state(buffer.role) && slice.tokens != buffer.tokens)
       refuse(place_, "takes a part of the tokens of " + name(slice) + ", which is one sum over all of them");
+  }
+
+  void has_rows(const Slice& slice) const {
+    if (slice.tokens == TokenAlgebra::kEmpty) refuse(place_, "takes no token of " + name(slice));
   }
 
   void roles(std::initializer_list<RoleOf> list) const {
@@ -175,7 +179,7 @@ class OpStructure {
         refuse(place_, peer + ", there are " + std::to_string(schedule_.ranks.size()) + " ranks");
       if (message.peer == place_.rank) refuse(place_, peer + ", which is itself");
       if (message.parts.empty()) refuse(place_, peer + " a message without parts");
-      for (const Slice& part : message.parts) inside(part);
+      for (const Slice& part : message.parts) inside(part), has_rows(part);
       peers.push_back(message.peer);
     }
     std::sort(peers.begin(), peers.end());
@@ -188,6 +192,7 @@ class OpStructure {
     if (terms.empty()) refuse(place_, "has no term");
     for (const Transfer& term : terms) {
       roles({{&term.from, role_of(term.into)}});
+      has_rows(term.into);
       same(term.from, term.into);
     }
   }
