@@ -65,7 +65,7 @@ TileCount count_tiles(const DocumentMask& mask, const TokenSet& queries, const T
   TileCount count;
   if (queries.empty() || keys.empty()) return count;
   const Token reach_begin = mask.document(mask.document_of(keys.ranges().front().begin)).begin;
-  const Token reach_end = keys.ranges().back().end;
+  const Token reach_end = mask.document(mask.document_of(keys.ranges().back().end - 1)).end;
   CompactRows rows;
   std::size_t open = mask.documents();  // the document whose rows are being collected
   const auto close = [&] {
@@ -73,7 +73,7 @@ TileCount count_tiles(const DocumentMask& mask, const TokenSet& queries, const T
     rows.clear();
   };
   for (const TokenRange& range : queries.ranges()) {
-    const TokenRange near{std::max(range.begin, reach_begin), range.end};  // rows of earlier documents see none of the keys
+    const TokenRange near{std::max(range.begin, reach_begin), range.end};  // rows of documents without keys see none
     if (near.begin >= reach_end) break;
     if (near.size() <= 0) continue;
     for (std::size_t index = mask.document_of(near.begin); index < mask.documents(); ++index) {

@@ -14,7 +14,7 @@ namespace {
 
 const YamlSection::Keys kRootKeys{"name", "nodes", "gpus_per_node", "gpu", "island"};
 constexpr std::size_t kMostGpus = 131072;  // assumed: the largest training clusters of 2025 have about 100,000
-constexpr std::size_t kMostNics = 64;      // assumed: per node; the most that we saw is 32 (AWS P5)
+constexpr std::size_t kMostPerNode = 64;   // assumed, for GPUs and for NICs; the most that we saw is 16 and 32 (AWS P5)
 constexpr const char* kAdvice =
     "hsap reads cluster YAML: copy one of topologies/*.yaml and change it (format: topologies/README.md)";
 
@@ -117,8 +117,8 @@ std::vector<std::size_t> read_served_gpus(const YamlSection& nics, const YAML::N
 
 std::vector<std::vector<std::size_t>> read_nic_serves(const YamlSection& nics, std::size_t gpus_per_node) {
   const YAML::Node& lists = nics.at("serves");
-  if (!lists.IsSequence() || lists.size() == 0 || lists.size() > kMostNics) {
-    nics.refuse("serves", what_is_found(lists) + ", expected 1 to " + std::to_string(kMostNics) +
+  if (!lists.IsSequence() || lists.size() == 0 || lists.size() > kMostPerNode) {
+    nics.refuse("serves", what_is_found(lists) + ", expected 1 to " + std::to_string(kMostPerNode) +
                               " lists, the GPUs that each NIC of a node serves, such as [[0, 1], [2, 3]]");
   }
   std::vector<std::vector<std::size_t>> serves;
@@ -156,7 +156,7 @@ ClusterDescription parse_cluster_yaml(const std::string& text, const std::string
   const YamlSection root(source, load(text, source), kRootKeys, {"between_islands", "nics", "network"});
   ClusterDescription cluster;
   cluster.name = root.text("name");
-  cluster.gpus_per_node = root.count("gpus_per_node", 1024);
+  cluster.gpus_per_node = root.count("gpus_per_node", kMostPerNode);
   cluster.nodes = root.count("nodes", kMostGpus / cluster.gpus_per_node);
   cluster.device = read_device(root.section("gpu", {"kind", "bf16_dense", "memory_bandwidth", "memory", "multiprocessors"}));
 

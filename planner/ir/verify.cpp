@@ -42,10 +42,12 @@ void check_memory(const Schedule& schedule, double limit_bytes) {
 
 void verify(const Schedule& schedule, const DocumentMask& mask, const VerifyLimits& limits) {
   check_batch(schedule, mask);
-  proof::check_layer_and_ownership(schedule);
+  proof::check_layer(schedule);
   proof::TokenAlgebra sets(schedule.token_sets);
+  proof::TokenCounts counts(sets);
+  proof::check_ownership(schedule, counts);
   proof::check_programs(schedule, sets);
-  proof::Interpreter interpreter(schedule, sets);
+  proof::Interpreter interpreter(schedule, sets, counts);
   interpreter.run(Phase::forward);
   interpreter.run(Phase::backward);
   interpreter.check_all_was_read();

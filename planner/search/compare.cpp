@@ -144,9 +144,10 @@ class Comparer {
 
   void rank(Comparison& comparison) const {
     std::vector<Outcome>& outcomes = comparison.outcomes;
-    std::stable_sort(outcomes.begin(), outcomes.end(), [](const Outcome& a, const Outcome& b) {
-      return std::tuple(!a.valid, !a.fits, a.seconds()) < std::tuple(!b.valid, !b.fits, b.seconds());
-    });
+    const auto order = [&](const Outcome& outcome) {
+      return std::tuple(!outcome.valid, outcome.attention != request_.problem.shape.kind, !outcome.fits, outcome.seconds());
+    };
+    std::stable_sort(outcomes.begin(), outcomes.end(), [&](const Outcome& a, const Outcome& b) { return order(a) < order(b); });
     if (!request_.every_degree) {
       std::vector<Outcome> best_of_strategy;
       for (Outcome& outcome : outcomes)

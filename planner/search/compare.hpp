@@ -42,7 +42,7 @@ struct CompareRequest {
 
 struct Comparison {
   double lower_bound_seconds = 0;       ///< of the model's own attention kind
-  std::vector<Outcome> outcomes;        ///< those that fit first, best first; then those that do not fit; invalid ones last
+  std::vector<Outcome> outcomes;        ///< best first: those that fit, those that do not, other attention than the model's, invalid
   std::optional<std::size_t> best;      ///< fastest that is valid, fits and serves the model's own attention
 };
 

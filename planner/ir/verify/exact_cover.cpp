@@ -5,46 +5,15 @@
 
 namespace hsap::proof {
 
-std::vector<CountRun> count_tokens(const std::vector<const TokenSet*>& sets) {
-  std::vector<CountRun> runs;
-  const auto append = [&](Token begin, Token end, std::int64_t count) {
-    if (begin == end || count == 0) return;
-    if (!runs.empty() && runs.back().end == begin && runs.back().count == count)
-      runs.back().end = end;
-    else
-      runs.push_back({begin, end, count});
-  };
-  std::vector<std::pair<Token, int>> steps;  // token from which the count changes, by how much
-  for (const TokenSet* set : sets)
-    for (const TokenRange& range : set->ranges()) steps.push_back({range.begin, 1}), steps.push_back({range.end, -1});
-  std::sort(steps.begin(), steps.end());
-  std::int64_t count = 0;
-  Token from = 0;
-  for (const auto& [token, change] : steps) {
-    append(from, token, count);
-    from = token;
-    count += change;
-  }
-  return runs;
-}
-
-std::optional<std::pair<Token, std::int64_t>> first_not_once(const std::vector<CountRun>& runs, Token begin, Token end) {
-  auto run = std::upper_bound(runs.begin(), runs.end(), begin, [](Token t, const CountRun& r) { return t < r.end; });
-  if (run == runs.end() || run->begin > begin) return std::pair{begin, std::int64_t{0}};
-  if (run->count != 1) return std::pair{begin, run->count};
-  if (run->end >= end) return std::nullopt;
-  const Token next = run->end;  // the count changes here, so it is not 1
-  ++run;
-  return std::pair{next, run != runs.end() && run->begin == next ? run->count : 0};
-}
-
 ExactCover::ProfileId ExactCover::profile_of(std::vector<TokenSetId> terms) {
   std::sort(terms.begin(), terms.end());
   const auto [known, added] = profile_ids_.try_emplace(std::move(terms), static_cast<ProfileId>(profiles_.size()));
   if (added) {
-    std::vector<const TokenSet*> sets;
-    for (const TokenSetId id : known->first) sets.push_back(&sets_[id]);
-    profiles_.push_back(count_tokens(sets));
+    const std::vector<TokenSetId>& sorted = known->first;
+    Profile& profile = profiles_.emplace_back();
+    profile.runs = counts_.count(sorted);
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) profile.twice = *twice;
   }
   return known->second;
 }
@@ -72,7 +41,7 @@ const std::vector<ExactCover::Segment>& ExactCover::segments_of(ValueId value, H
   return segments_.back();
 }
 
-std::optional<Gap> ExactCover::find_gap(const std::vector<CountRun>& profile, TokenSetId rows, Direction direction) const {
+std::optional<Gap> ExactCover::find_gap(const Profile& profile, TokenSetId rows, Direction direction) const {
   for (const TokenRange& range : sets_[rows].ranges())
     for (std::size_t d = mask_.document_of(range.begin); d < mask_.documents() && mask_.document(d).begin < range.end; ++d) {
       const auto [start, end] = mask_.document(d);
@@ -80,14 +49,15 @@ std::optional<Gap> ExactCover::find_gap(const std::vector<CountRun>& profile, To
       const Token b = std::min(range.end, end);
       if (direction == Direction::keys_of_queries) {
         const Token seen_from = mask_.window() ? std::max(start, a - *mask_.window() + 1) : start;
-        if (const auto found = first_not_once(profile, seen_from, b))
-          return Gap{std::max(a, found->first), found->first, 0, found->second};
+        if (const auto found = first_not_once(profile.runs, seen_from, b))
+          return Gap{std::max(a, found->first), found->first, 0, found->second, {}};
       } else {
         const Token seen_to = mask_.window() ? std::min(end, b - 1 + *mask_.window()) : end;
-        if (const auto found = first_not_once(profile, a, seen_to))
-          return Gap{std::min(b - 1, found->first), found->first, 0, found->second};
+        if (const auto found = first_not_once(profile.runs, a, seen_to))
+          return Gap{std::min(b - 1, found->first), found->first, 0, found->second, {}};
       }
     }
+  if (profile.twice) return Gap{0, 0, 0, 0, profile.twice};
   return std::nullopt;
 }
 

@@ -15,6 +15,7 @@
 #include "planner/ir/document_mask.hpp"
 #include "planner/ir/verify/pair_memo.hpp"
 #include "planner/ir/verify/token_algebra.hpp"
+#include "planner/ir/verify/token_counts.hpp"
 #include "planner/ir/verify/values.hpp"
 
 namespace hsap::proof {
@@ -24,29 +25,19 @@ enum class Direction {
   queries_of_keys,  ///< rows are keys, terms are queries: d_k, d_v
 };
 
-/// A pair that does not enter exactly once.
+/// A pair that does not enter exactly once, or a partial result that enters twice (an error even where no pair shows it).
 struct Gap {
   Token row = 0;    ///< a row of the value
   Token other = 0;  ///< a key (or query) that this row sees
   int query_head = 0;
-  std::int64_t times = 0;  ///< how often the pair enters
+  std::int64_t times = 0;                ///< how often the pair enters
+  std::optional<TokenSetId> twice = {};  ///< the keys (or queries) of the partial result that enters twice
 };
-
-/// How often each token occurs in several token sets: runs of equal count, ascending, tokens that never occur left out.
-struct CountRun {
-  Token begin = 0;
-  Token end = 0;
-  std::int64_t count = 0;
-};
-/// O(n log n) in the ranges of all sets.
-std::vector<CountRun> count_tokens(const std::vector<const TokenSet*>& sets);
-/// First token of [begin, end) that does not occur exactly once, and how often it does. O(log runs).
-std::optional<std::pair<Token, std::int64_t>> first_not_once(const std::vector<CountRun>& runs, Token begin, Token end);
 
 class ExactCover {
  public:
-  ExactCover(const DocumentMask& mask, const TokenAlgebra& sets, const Values& values)
-      : mask_(mask), sets_(sets), values_(values) {}
+  ExactCover(const DocumentMask& mask, const TokenAlgebra& sets, const Values& values, TokenCounts& counts)
+      : mask_(mask), sets_(sets), values_(values), counts_(counts) {}
 
   /// A pair of `rows` x (what they see), for one of `query_heads`, that does not enter `value` exactly once; nullopt = all do.
   /// Answers are remembered, so asking again on another rank is cheap.
@@ -54,6 +45,10 @@ class ExactCover {
 
  private:
   using ProfileId = std::uint32_t;
+  struct Profile {
+    std::vector<CountRun> runs;
+    std::optional<TokenSetId> twice;
+  };
   /// Query heads that the same terms hold for.
   struct Segment {
     int first_head;
@@ -61,15 +56,16 @@ class ExactCover {
   };
   const std::vector<Segment>& segments_of(ValueId value, HeadRange query_heads);
   ProfileId profile_of(std::vector<TokenSetId> terms);
-  std::optional<Gap> find_gap(const std::vector<CountRun>& profile, TokenSetId rows, Direction direction) const;
+  std::optional<Gap> find_gap(const Profile& profile, TokenSetId rows, Direction direction) const;
 
   const DocumentMask& mask_;
   const TokenAlgebra& sets_;
   const Values& values_;
+  TokenCounts& counts_;
   PairMemo questions_;  // (value, heads) -> index into segments_
   std::vector<std::vector<Segment>> segments_;
   std::map<std::vector<TokenSetId>, ProfileId> profile_ids_;  // sorted terms -> profile
-  std::vector<std::vector<CountRun>> profiles_;
+  std::vector<Profile> profiles_;
   PairMemo answered_;  // (profile, rows and direction): no gap
 };
 

@@ -8,8 +8,8 @@
 
 namespace hsap::proof {
 
-Interpreter::Interpreter(const Schedule& schedule, TokenAlgebra& sets)
-    : schedule_(schedule), sets_(sets), cover_(schedule.mask, sets, values_) {
+Interpreter::Interpreter(const Schedule& schedule, TokenAlgebra& sets, TokenCounts& counts)
+    : schedule_(schedule), sets_(sets), cover_(schedule.mask, sets, values_, counts) {
   for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) contents_.emplace_back(schedule, rank, sets_, values_);
 }
 
@@ -191,7 +191,7 @@ void Interpreter::check_result(RankId rank, BufferId buffer, Direction direction
   for (const Piece& piece : pieces)
     if (const auto gap =
             cover_.find_gap(piece.value, piece.rows, {piece.heads.begin * group, piece.heads.end * group}, direction))
-      throw InvalidInput(where + ": " + describe(*gap, direction));
+      throw InvalidInput(where + ": " + describe(*gap, direction, sets_));
 }
 
 }  // namespace hsap::proof

@@ -16,8 +16,8 @@ namespace hsap::proof {
 
 class Interpreter {
  public:
-  /// @pre check_structure holds. `sets` belong to `schedule`; both outlive the interpreter.
-  Interpreter(const Schedule& schedule, TokenAlgebra& sets);
+  /// @pre the schedule's structure is checked. `sets` and `counts` belong to `schedule`; all outlive the interpreter.
+  Interpreter(const Schedule& schedule, TokenAlgebra& sets, TokenCounts& counts);
 
   /// Runs a phase to its end and checks its results. Call it for forward, then for backward.
   void run(Phase phase);

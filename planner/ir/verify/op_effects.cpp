@@ -40,7 +40,7 @@ class Effects {
       for (const Piece& piece : o)
         if (const auto gap = ledger_.cover.find_gap(piece.value, piece.rows, piece.heads, Direction::keys_of_queries))
           refuse(place_, "reads " + describe_buffer(place_.schedule, place_.rank, attend.o->buffer) +
-                             ", which is not the whole softmax: " + describe(*gap, Direction::keys_of_queries));
+                             ", which is not the whole softmax: " + describe(*gap, Direction::keys_of_queries, ledger_.sets));
     }
     write(attend.d_q, ledger_.values.term({attend.k.tokens, all_query_heads()}));
     const ValueId value = ledger_.values.term({attend.q.tokens, attend.q.heads});
@@ -122,8 +122,11 @@ class Effects {
 
 bool is_input(Role role) { return role == Role::q || role == Role::k || role == Role::v || role == Role::d_o; }
 
-std::string describe(const Gap& gap, Direction direction) {
+std::string describe(const Gap& gap, Direction direction, const TokenAlgebra& sets) {
   const bool row_is_query = direction == Direction::keys_of_queries;
+  if (gap.twice)
+    return std::string("the partial result over ") + (row_is_query ? "keys " : "queries ") + describe(sets[*gap.twice]) +
+           " enters twice (query head " + std::to_string(gap.query_head) + ")";
   const Token query = row_is_query ? gap.row : gap.other;
   const Token key = row_is_query ? gap.other : gap.row;
   return "query " + std::to_string(query) + " meets key " + std::to_string(key) + " " + std::to_string(gap.times) +

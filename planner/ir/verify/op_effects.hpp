@@ -17,7 +17,7 @@ struct Ledger {
 /// True for q, k, v and d_o: they can only hold the tensor itself.
 bool is_input(Role role);
 /// "query 5 meets key 3 2 times instead of once (query head 0)"
-std::string describe(const Gap& gap, Direction direction);
+std::string describe(const Gap& gap, Direction direction, const TokenAlgebra& sets);
 
 /// @pre `op` is no Exchange. Throws InvalidInput as RankContents does, and when an AttendBackward reads o or lse that have not
 /// seen all keys yet.

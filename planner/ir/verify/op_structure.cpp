@@ -41,7 +41,8 @@ class OpStructure {
   void operator()(const AttendBackward& op) const {
     roles({{&op.q, Role::q}, {&op.k, Role::k}, {&op.v, Role::v}, {&op.d_o, Role::d_o}});
     roles({{&op.d_q, Role::d_q}, {&op.d_k, Role::d_k}, {&op.d_v, Role::d_v}});
-    has_rows(op.k), same(op.q, op.d_o), same(op.q, op.d_q), same(op.k, op.v), same(op.k, op.d_k), same(op.k, op.d_v), serves(op.k, op.q);
+    has_rows(op.k), same(op.q, op.d_o), same(op.q, op.d_q), same(op.k, op.v), same(op.k, op.d_k), same(op.k, op.d_v),
+        serves(op.k, op.q);
     if (softmax_ != op.o.has_value() || softmax_ != op.lse.has_value())
       refuse(place_, softmax_ ? "lacks o or lse, which softmax needs" : "has o or lse, which linear attention does not use");
     if (softmax_) roles({{&*op.o, Role::o}, {&*op.lse, Role::lse}}), same(op.q, *op.o), same(op.q, *op.lse);

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "planner/ir/errors.hpp"
-#include "planner/ir/verify/exact_cover.hpp"
 #include "planner/ir/verify/happens_before.hpp"
 #include "planner/ir/verify/op_structure.hpp"
 #include "planner/ir/verify/place.hpp"
@@ -56,21 +55,6 @@ void check_token_sets(const Schedule& schedule) {
       throw InvalidInput("token sets: set " + std::to_string(id) + " reaches from " + std::to_string(ranges.front().begin) +
                          " to " + std::to_string(ranges.back().end) + ", the batch from 0 to " + std::to_string(tokens));
   }
-}
-
-void check_ownership(const Schedule& schedule) {
-  std::vector<const TokenSet*> owned;
-  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
-    const TokenSetId id = schedule.ranks[rank].tokens;
-    if (id >= schedule.token_sets.size())
-      throw InvalidInput("rank " + std::to_string(rank) + ": owns token set " + std::to_string(id) + ", there are " +
-                         std::to_string(schedule.token_sets.size()));
-    owned.push_back(&schedule.tokens(id));
-  }
-  if (schedule.mask.tokens() == 0) return;
-  if (const auto found = first_not_once(count_tokens(owned), 0, schedule.mask.tokens()))
-    throw InvalidInput("ownership: token " + std::to_string(found->first) + " is owned by " + std::to_string(found->second) +
-                       " ranks, expected exactly one");
 }
 
 void check_buffers(const Schedule& schedule, RankId rank) {
@@ -141,11 +125,24 @@ HeadRange kv_heads_of(const HeadRange& query_heads, const AttentionShape& shape)
   return {query_heads.begin / group, (query_heads.end - 1) / group + 1};
 }
 
-void check_layer_and_ownership(const Schedule& schedule) {
+void check_layer(const Schedule& schedule) {
   check_shape(schedule);
   check_degrees(schedule);
   check_token_sets(schedule);
-  check_ownership(schedule);
+}
+
+void check_ownership(const Schedule& schedule, TokenCounts& counts) {
+  std::vector<TokenSetId> owned;
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
+    owned.push_back(schedule.ranks[rank].tokens);
+    if (owned.back() >= schedule.token_sets.size())
+      throw InvalidInput("rank " + std::to_string(rank) + ": owns token set " + std::to_string(owned.back()) + ", there are " +
+                         std::to_string(schedule.token_sets.size()));
+  }
+  if (schedule.mask.tokens() == 0) return;
+  if (const auto found = first_not_once(counts.count(owned), 0, schedule.mask.tokens()))
+    throw InvalidInput("ownership: token " + std::to_string(found->first) + " is owned by " + std::to_string(found->second) +
+                       " ranks, expected exactly one");
 }
 
 void check_programs(const Schedule& schedule, TokenAlgebra& sets) {

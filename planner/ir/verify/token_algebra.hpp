@@ -19,6 +19,8 @@ class TokenAlgebra {
 
   const TokenSet& operator[](TokenSetId id) const { return id < given_.size() ? given_[id] : derived_[id - given_.size()]; }
   Token size(TokenSetId id) const { return (*this)[id].size(); }
+  /// Number of sets, derived ones included.
+  std::size_t size() const { return given_.size() + derived_.size(); }
 
   TokenSetId intersection(TokenSetId a, TokenSetId b);
   TokenSetId difference(TokenSetId a, TokenSetId b);  ///< members of a not in b

@@ -1,0 +1,50 @@
+// verify() refuses every mutation of every strategy's schedule; the few changes that it accepts (marked may_be_harmless) are shown to be
+// harmless by executing them in random orders.
+#include <catch2/catch.hpp>
+
+#include "planner/ir/errors.hpp"
+#include "planner/ir/verify.hpp"
+#include "tests/conformance/mutations.hpp"
+#include "tests/conformance/problems.hpp"
+#include "tests/conformance/random_execution.hpp"
+
+namespace hsap::test {
+namespace {
+
+bool is_accepted(const Schedule& schedule) {
+  try {
+    verify(schedule, schedule.mask);
+    return true;
+  } catch (const InvalidInput&) {
+    return false;
+  }
+}
+
+TEST_CASE("mutations of every strategy: verify refuses them all, and what it accepts does no harm") {
+  const auto kind = GENERATE(AttentionKind::softmax, AttentionKind::linear);
+  const AttentionShape shape{.kind = kind, .query_heads = 4, .kv_heads = 2, .qk_dim = 4, .v_dim = 4, .dtype = DType::bf16, .window = {}};
+  const Problem problem = problem_on(shape, offsets_of({7, 1, 6}), 4, 2);
+  std::size_t refused = 0, harmless = 0, skipped = 0;
+  for (const Choice& choice : choices_for(problem)) {
+    if (choice.options.stages == 4) continue;  // as many ops again, no new ones
+    const Schedule schedule = choice.strategy->lower(problem, choice.degrees, choice.options);
+    const auto counts = for_each_mutation(schedule, [&](const Mutation& mutation) {
+      if (!is_accepted(mutation.schedule)) {
+        ++refused;
+        return;
+      }
+      INFO(choice.describe() << ": " << mutation.description);
+      CHECK(mutation.may_be_harmless);
+      ++harmless;
+      for (unsigned seed = 0; seed < 3; ++seed) CHECK(find_fault(mutation.schedule, seed) == std::nullopt);
+    });
+    for (const auto& [name, count] : counts) skipped += count.skipped;
+  }
+  WARN(to_string(kind) << ": " << refused << " mutations refused, " << harmless << " accepted and harmless, " << skipped
+                       << " changes that change nothing left out");
+  CHECK(refused > 1000);
+  CHECK(harmless * 10 < refused);
+}
+
+}  // namespace
+}  // namespace hsap::test
