@@ -37,9 +37,11 @@ struct Execution {
 /// Runs every rank of the schedule as a thread group of this process (one thread per stream). Everything is computed, sent and
 /// kept in fp32 whatever the buffers' dtype: that counts only in the bytes and times of the predictors. Scatters the inputs to
 /// their owners, runs forward and backward, gathers the results. A buffer has memory from the op that first touches it to the
-/// op that last does. The same schedule and inputs give the same bits. Blocks until all ranks are done. Throws InvalidInput
-/// when shapes do not fit, an input is not finite, an op names what is not there, or the host lacks the memory (naming need and
-/// have); BackendFailure when a rank fails, waits for a message that never comes, or a result is not finite.
+/// op that last does. The same schedule and inputs give the same bits. Blocks until all ranks are done.
+/// verify() is for the caller to ask; here only what would reach outside memory or wait for ever is refused.
+/// Throws InvalidInput when shapes do not fit, an input is not finite, an op names what is not there, or the host lacks the
+/// memory (naming need and have); BackendFailure when a rank fails, waits for a message that never comes, or a result is not
+/// finite.
 Execution execute_on_cpu(const Schedule& schedule, const LayerInputs& inputs);
 
 }  // namespace hsap

@@ -41,6 +41,11 @@ RankWalker::RankWalker(const Schedule& schedule, RankId rank, Phase phase, const
       times_(times),
       done_(ops_.size(), 0) {
   times_.resize(ops_.size());
+  for (std::size_t index = 0; index < ops_.size(); ++index)
+    for (const OpIndex earlier : ops_[index].after)
+      if (earlier >= index)
+        throw InvalidInput(place_of(rank, phase, ops_[index]) + ": waits for op " + std::to_string(earlier) +
+                           ", expected one that stands before it");
 }
 
 std::vector<int> RankWalker::streams() const {

@@ -26,7 +26,7 @@ struct RankResources {
 
 class RankWalker {
  public:
-  /// `times` [ops of the phase] is filled in.
+  /// `times` [ops of the phase] is filled in. Throws InvalidInput when an op waits for a later one.
   RankWalker(const Schedule& schedule, RankId rank, Phase phase, const RankResources& resources, std::vector<OpTime>& times);
 
   /// The streams that have ops, ascending.

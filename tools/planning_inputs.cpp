@@ -40,6 +40,17 @@ std::vector<Token> draw_documents(const LengthHistogram& histogram, Token tokens
   return draw_lengths(histogram, tokens * static_cast<Token>(batches), seed);
 }
 
+/// Room left in the batches is not told: more documents could have been drawn for it.
+std::vector<std::string> drawing_remarks(const std::string& name, const std::vector<Token>& lengths,
+                                         const PackingReport& report) {
+  const Token drawn = std::accumulate(lengths.begin(), lengths.end(), Token{0});
+  std::vector<std::string> remarks = {count_text(lengths.size()) + " documents with " + format_count(drawn) +
+                                      " tokens drawn from " + name};
+  if (report.split_documents > 0)
+    remarks.push_back(count_text(report.split_documents) + " of them longer than a batch and split");
+  return remarks;
+}
+
 ChosenBatch pack_batch(const LengthSource& source, Token tokens, std::size_t batch, std::uint64_t seed) {
   if (tokens < 1) throw InvalidInput("--tokens " + std::to_string(tokens) + ": expected at least 1");
   const std::vector<Token> lengths = source.histogram ? draw_documents(*source.histogram, tokens, batch, seed) : source.lengths;
@@ -50,12 +61,7 @@ ChosenBatch pack_batch(const LengthSource& source, Token tokens, std::size_t bat
   ChosenBatch chosen;
   chosen.batch = packing.batches[batch];
   chosen.batches = packing.batches.size();
-  if (source.histogram) {
-    const Token drawn = std::accumulate(lengths.begin(), lengths.end(), Token{0});
-    chosen.remarks.push_back(count_text(lengths.size()) + " documents with " + format_count(drawn) + " tokens drawn from " +
-                             source.name);
-  }
-  chosen.remarks.insert(chosen.remarks.end(), packing.report.remarks.begin(), packing.report.remarks.end());
+  chosen.remarks = source.histogram ? drawing_remarks(source.name, lengths, packing.report) : packing.report.remarks;
   return chosen;
 }
 

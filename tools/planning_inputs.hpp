@@ -43,7 +43,7 @@ struct ChosenBatch {
   BatchRecipe recipe;
   PackedBatch batch;
   std::size_t batches = 1;           ///< packed in all
-  std::vector<std::string> remarks;  ///< of the reader and of packing
+  std::vector<std::string> remarks;  ///< of the reader, of drawing and of packing
 };
 /// Reads, draws (enough documents for a few batches) and packs first-fit; a ready batch (cu_seqlens) is taken as it is.
 /// Throws InvalidInput when the asked batch does not exist, or `tokens` differs from those of a ready batch.

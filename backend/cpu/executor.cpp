@@ -17,6 +17,34 @@ namespace hsap {
 
 namespace {
 
+/// verify() says more; this keeps scatter and gather inside their memory when it was not asked.
+void check_boundary(const Schedule& schedule, RankId rank, Role role, BufferId id) {
+  const std::vector<Buffer>& buffers = schedule.ranks[rank].buffers;
+  const std::string place = "rank " + std::to_string(rank) + ", boundary " + to_string(role);
+  if (id >= buffers.size())
+    throw InvalidInput(place + ": names buffer " + std::to_string(id) + ", expected one below " +
+                       std::to_string(buffers.size()));
+  const Buffer& buffer = buffers[id];
+  const int heads = has_query_heads(role) ? schedule.shape.query_heads : schedule.shape.kv_heads;
+  const TokenSet batch{{0, schedule.mask.tokens()}};
+  if (buffer.role != role || buffer.heads != HeadRange{0, heads} || buffer.tokens >= schedule.token_sets.size() ||
+      !batch.contains(schedule.tokens(buffer.tokens)))
+    throw InvalidInput(place + ": names buffer \"" + buffer.name + "\", expected one of role " + to_string(role) +
+                       " with all heads and tokens of the batch");
+}
+
+void check_boundary(const Schedule& schedule, RankId rank) {
+  const RankBoundary& boundary = schedule.ranks[rank].boundary;
+  check_boundary(schedule, rank, Role::q, boundary.q);
+  check_boundary(schedule, rank, Role::k, boundary.k);
+  check_boundary(schedule, rank, Role::v, boundary.v);
+  check_boundary(schedule, rank, Role::o, boundary.o);
+  check_boundary(schedule, rank, Role::d_o, boundary.d_o);
+  check_boundary(schedule, rank, Role::d_q, boundary.d_q);
+  check_boundary(schedule, rank, Role::d_k, boundary.d_k);
+  check_boundary(schedule, rank, Role::d_v, boundary.d_v);
+}
+
 struct Rank {
   Rank(const Schedule& schedule, RankId id, std::unique_ptr<Device> its_device)
       : device(std::move(its_device)), memory(schedule, id, *device) {}
@@ -34,6 +62,7 @@ struct StartGate {
 class Run {
  public:
   Run(const Schedule& schedule, const MakeDevice& make_device) : schedule_(schedule), rows_(schedule) {
+    for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) check_boundary(schedule, rank);
     for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
       ranks_.push_back(std::make_unique<Rank>(schedule, rank, make_device(rank)));
   }
@@ -125,8 +154,8 @@ PhaseTimeline Run::run(Phase phase) {
 
 Execution run_on_threads(const Schedule& schedule, const LayerInputs& inputs, const MakeDevice& make_device) {
   check_inputs(schedule.shape, schedule.mask.tokens(), inputs);
-  check_host_memory(host_bytes_needed(schedule), host_bytes_available());
   Run run(schedule, make_device);
+  check_host_memory(host_bytes_needed(schedule), host_bytes_available());
   Execution execution;
   LayerResults& results = execution.results;
 

@@ -19,13 +19,16 @@ struct TileShape {
 
 /// Counts for one kv head.
 struct TileCount {
-  std::int64_t blocks = 0;         ///< query tiles that see a key: thread blocks
+  std::int64_t blocks = 0;         ///< query tiles with any keys to walk over: thread blocks
   std::int64_t tiles = 0;          ///< steps of all blocks
   std::int64_t longest_block = 0;  ///< steps of the longest block
+
+  bool operator==(const TileCount&) const = default;
 };
 
 /// The rows of `queries` against the rows of `keys` under the mask. A document's rows are compact on both sides: two documents
-/// never share a tile, two pieces of one document may. Each block walks from its first visible key to its last. Example: tiles
+/// never share a tile, two pieces of one document may. Each block walks from the first key that its first row may see to the
+/// last that its last row may see, as kernels do. Example: tiles
 /// of 128 x 128, one query head per kv head, one document of 300 tokens against itself: 3 blocks of 1, 2, 3 steps. O(query
 /// tiles x log of the intervals of `keys` + documents touched x log of documents).
 TileCount count_tiles(const DocumentMask& mask, const TokenSet& queries, const TokenSet& keys, int query_heads_per_kv_head,

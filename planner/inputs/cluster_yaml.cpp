@@ -13,8 +13,11 @@ namespace hsap {
 namespace {
 
 const YamlSection::Keys kRootKeys{"name", "nodes", "gpus_per_node", "gpu", "island"};
-constexpr std::size_t kMostGpus = 131072;  // assumed: the largest training clusters of 2025 have about 100,000
-constexpr std::size_t kMostPerNode = 64;   // assumed, for GPUs and for NICs; the most that we saw is 16 and 32 (AWS P5)
+constexpr std::size_t kMostGpus = 131072;        // assumed: the largest training clusters of 2025 have about 100,000
+constexpr std::size_t kMostGpusPerNode = 1024;   // assumed: a bare switch for experiments; servers have up to 16
+constexpr std::size_t kMostIslandsPerNode = 16;  // assumed: NUMA domains of a server; wires between them grow as the square
+constexpr std::size_t kMostNicsPerNode = 64;     // assumed: the most that we saw is 32 (AWS P5)
+constexpr std::size_t kMostNics = 4 * kMostGpus;
 constexpr const char* kAdvice =
     "hsap reads cluster YAML: copy one of topologies/*.yaml and change it (format: topologies/README.md)";
 
@@ -115,10 +118,12 @@ std::vector<std::size_t> read_served_gpus(const YamlSection& nics, const YAML::N
   return gpus;
 }
 
-std::vector<std::vector<std::size_t>> read_nic_serves(const YamlSection& nics, std::size_t gpus_per_node) {
+std::vector<std::vector<std::size_t>> read_nic_serves(const YamlSection& nics, const ClusterDescription& cluster) {
+  const std::size_t gpus_per_node = cluster.gpus_per_node;
+  const std::size_t most = std::min(kMostNicsPerNode, kMostNics / cluster.nodes);
   const YAML::Node& lists = nics.at("serves");
-  if (!lists.IsSequence() || lists.size() == 0 || lists.size() > kMostPerNode) {
-    nics.refuse("serves", what_is_found(lists) + ", expected 1 to " + std::to_string(kMostPerNode) +
+  if (!lists.IsSequence() || lists.size() == 0 || lists.size() > most) {
+    nics.refuse("serves", what_is_found(lists) + ", expected 1 to " + std::to_string(most) +
                               " lists, the GPUs that each NIC of a node serves, such as [[0, 1], [2, 3]]");
   }
   std::vector<std::vector<std::size_t>> serves;
@@ -156,7 +161,7 @@ ClusterDescription parse_cluster_yaml(const std::string& text, const std::string
   const YamlSection root(source, load(text, source), kRootKeys, {"between_islands", "nics", "network"});
   ClusterDescription cluster;
   cluster.name = root.text("name");
-  cluster.gpus_per_node = root.count("gpus_per_node", kMostPerNode);
+  cluster.gpus_per_node = root.count("gpus_per_node", kMostGpusPerNode);
   cluster.nodes = root.count("nodes", kMostGpus / cluster.gpus_per_node);
   cluster.device = read_device(root.section("gpu", {"kind", "bf16_dense", "memory_bandwidth", "memory", "multiprocessors"}));
 
@@ -169,6 +174,10 @@ ClusterDescription parse_cluster_yaml(const std::string& text, const std::string
   if (root.has("between_islands")) {
     const YamlSection between = root.section("between_islands", {"bandwidth", "latency"}, {"efficiency"});
     if (!several_in_node) root.refuse("between_islands", "a node holds one island only, expected no such key");
+    if (cluster.gpus_per_node / cluster.island_gpus > kMostIslandsPerNode) {
+      island.refuse("gpus", what_is_found(island.at("gpus")) + ", expected at most " + std::to_string(kMostIslandsPerNode) +
+                                " islands in a node of " + std::to_string(cluster.gpus_per_node));
+    }
     cluster.between_islands = read_wire(between);
   } else if (several_in_node) {
     island.refuse("gpus", "islands of " + std::to_string(cluster.island_gpus) + " in nodes of " +
@@ -181,7 +190,7 @@ ClusterDescription parse_cluster_yaml(const std::string& text, const std::string
   }
   if (root.has("nics")) {
     const YamlSection nics = root.section("nics", {"serves", "bandwidth", "latency"}, {"efficiency"});
-    cluster.nic_serves = read_nic_serves(nics, cluster.gpus_per_node);
+    cluster.nic_serves = read_nic_serves(nics, cluster);
     cluster.nic = read_wire(nics);
     cluster.network =
         read_network(root.section("network", {"shape", "nodes_per_leaf", "oversubscription", "leaf_latency", "spine_latency"}));

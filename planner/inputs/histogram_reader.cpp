@@ -117,7 +117,7 @@ std::optional<LengthRange> parse_length_range(std::string_view text) {
   if (!lower || !upper) return std::nullopt;
   if (lower->scale == 1) lower->scale = upper->scale;  // "1–2K" is 1K to 2K
   const LengthRange range{lower->number * lower->scale, upper->number * upper->scale, upper->scale > 1};
-  return range.shortest <= *range.longest ? std::optional(range) : std::nullopt;
+  return range.shortest <= *range.longest && *range.longest <= kLongestDocument ? std::optional(range) : std::nullopt;
 }
 
 std::optional<HistogramColumns> histogram_columns(const std::vector<std::string>& header, const std::vector<std::string>& first,

@@ -123,11 +123,11 @@ int implied_period(const std::string& model_type) {
 }
 
 Mixers from_max_window_layers(const ConfigObject& config, int layers, std::vector<std::string>& remarks) {
-  constexpr std::string_view key = "max_window_layers";
-  if (!config.has(key))
+  constexpr std::string_view kKey = "max_window_layers";
+  if (!config.has(kKey))
     throw config.error("use_sliding_window",
                        "is true but max_window_layers is missing: which layers slide is not in the file; give layer_types");
-  const int first = config.active(key) ? config.number(key) : 0;
+  const int first = config.active(kKey) ? config.number(kKey) : 0;
   Mixers mixers(static_cast<std::size_t>(layers), Mixer::full);
   for (int layer = first; layer < layers; ++layer) mixers[static_cast<std::size_t>(layer)] = Mixer::sliding;
   remarks.push_back("layers from max_window_layers " + std::to_string(first) +
@@ -163,7 +163,7 @@ Mixers from_sliding_window(const ConfigObject& config, const std::string& model_
     return Mixers(static_cast<std::size_t>(layers), Mixer::sliding);
   }
   throw config.error("sliding_window", "is " + shown(config.json().at("sliding_window")) +
-                                           ", but which layers slide is not in the file and " + "not known of model_type " +
+                                           ", but which layers slide is not in the file and not known of model_type " +
                                            shown(std::string_view(model_type)) +
                                            "; give layer_types or sliding_window_pattern, or set sliding_window to null");
 }

@@ -82,6 +82,16 @@ void refuse_chunks(const ConfigObject& config) {
                 "plan all layers as full attention, an upper bound");
 }
 
+/// Gemma-4 uses the full layers' own number of KV heads where k and v are one tensor; what it means elsewhere is open.
+void refuse_global_kv_heads(const ConfigObject& config) {
+  const auto global = config.optional_number("num_global_key_value_heads");
+  if (global && !config.flag("attention_k_eq_v") && global != config.optional_number("num_key_value_heads"))
+    throw config.error("num_global_key_value_heads",
+                       "is " + std::to_string(*global) +
+                           " without attention_k_eq_v, which is not understood; set it to null if the "
+                           "full layers have num_key_value_heads");
+}
+
 }  // namespace
 
 void refuse_unsupported_attention(const ConfigObject& config, const ConfigObject& whole_file) {
@@ -95,6 +105,7 @@ void refuse_unsupported_attention(const ConfigObject& config, const ConfigObject
         "sparse_attention_config",
         "asks for sparse attention, which is not supported; set its use_sparse_attention to false to plan full attention");
   refuse_chunks(config);
+  refuse_global_kv_heads(config);
   if (config.active("use_bidirectional_attention") && config.text("use_bidirectional_attention") != "vision")
     throw config.error("use_bidirectional_attention",
                        "is " + shown(config.json().at("use_bidirectional_attention")) +

@@ -64,8 +64,13 @@ void move_cheapest(Bin& from, Bin& to, Token least, Token most, const RowCost& r
   if (rest) insert(from, *rest);
 }
 
-/// How many tokens a bin may give back where `n` are asked for, so that fewer documents are cut.
-Token at_most(Token n) { return n + n / 2; }
+/// How many tokens may move where `n` have to, so that fewer documents are cut.
+Token at_most(Token n) { return n + n / 4; }
+
+/// Most tokens that `to` may give back for `moved` tokens from `from`, where it has to give `returned`.
+Token most_returned(const Bin& from, const Bin& to, Token moved, Token returned) {
+  return std::min({at_most(returned), moved + from.token_room(), moved + to.tokens - to.least});
+}
 
 /// What level_costs moves from one bin to another.
 struct Move {
@@ -87,9 +92,9 @@ class Returns {
     }
   }
   Token tokens() const { return bin_.tokens; }
-  double cost(Token n) const {
+  double cost(Token n, Token most) const {
     const auto i = static_cast<std::size_t>(std::lower_bound(tokens_.begin(), tokens_.end(), n) - tokens_.begin());
-    if (tokens_[i] <= at_most(n)) return costs_[i];
+    if (tokens_[i] <= most) return costs_[i];
     const Token begin = bin_.pieces[i].begin;
     return i == 0 ? rows_.of(begin, begin + n) : costs_[i - 1] + rows_.of(begin, begin + n - tokens_[i - 1]);
   }
@@ -104,7 +109,7 @@ class Returns {
 class MoveFinder {
  public:
   MoveFinder(const Bin& from, const Bin& to, const RowCost& rows, double wanted)
-      : from_(from), rows_(rows), wanted_(wanted), free_tokens_(std::min(to.token_room(), from.tokens - from.least)),
+      : from_(from), to_(to), rows_(rows), wanted_(wanted), free_tokens_(std::min(to.token_room(), from.tokens - from.least)),
         returns_(to, rows) {}
 
   std::optional<Move> find() {
@@ -122,7 +127,7 @@ class MoveFinder {
  private:
   double net_cost(double cost, Token tokens) const {
     const Token returned = std::max<Token>(0, tokens - free_tokens_);
-    return returned <= 0 ? cost : returned > returns_.tokens() ? -1 : cost - returns_.cost(returned);
+    return returned <= 0 ? cost : returned > returns_.tokens() ? -1 : cost - returns_.cost(returned, most_returned(from_, to_, tokens, returned));
   }
 
   void try_cuts(std::size_t index) {
@@ -140,7 +145,7 @@ class MoveFinder {
     for (int round = 0; round < 3; ++round) {
       const Token returned = (head ? x - piece.begin : piece.end - x) - free_tokens_;
       if (returned <= 0 || returned > returns_.tokens()) break;
-      const double price = returns_.cost(returned) / static_cast<double>(returned);
+      const double price = returns_.cost(returned, returned) / static_cast<double>(returned);
       const double cost = wanted_ - price * static_cast<double>(free_tokens_);
       const RowCost traded = rows_.less(price);
       x = head ? traded.head_end(piece.begin, piece.end, cost) : traded.tail_begin(piece.begin, piece.end, cost);
@@ -162,6 +167,7 @@ class MoveFinder {
   }
 
   const Bin& from_;
+  const Bin& to_;
   const RowCost& rows_;
   double wanted_;
   Token free_tokens_;
@@ -179,7 +185,10 @@ void apply(const Move& move, Bin& from, Bin& to, const RowCost& rows) {
     piece = piece_of(rows, piece.document, move.at, piece.end);
   }
   const Token returned = std::max({Token{0}, piece.tokens() - to.token_room(), from.least - from.tokens});
-  if (returned > 0) move_cheapest(to, from, returned, std::min({piece.tokens(), from.token_room(), at_most(returned)}), rows);
+  if (returned > 0) {
+    const Token most = std::min({at_most(returned), from.token_room(), piece.tokens() + to.tokens - to.least});
+    move_cheapest(to, from, returned, most, rows);
+  }
   insert(to, piece);
 }
 
@@ -225,8 +234,10 @@ void meet_token_limits(std::vector<Bin>& bins, const RowCost& rows) {
   using Entry = std::pair<Token, std::size_t>;
   std::priority_queue<Entry> rooms;
   std::priority_queue<Entry> spare;
+  static const bool byend = getenv("BYEND");
+  auto key = [](const Bin& b) -> Token { if (!byend) return b.token_room(); Token e = 0; for (auto& p : b.pieces) if (p.cost > 0.2*b.target) e = std::max(e, p.end); return -e; };
   for (std::size_t i = 0; i < bins.size(); ++i) {
-    if (bins[i].token_room() > 0) rooms.push({bins[i].token_room(), i});
+    if (bins[i].token_room() > 0) rooms.push({key(bins[i]), i});
   }
   for (std::size_t i = 0; i < bins.size(); ++i) {
     if (bins[i].token_room() >= 0) continue;
@@ -236,9 +247,9 @@ void meet_token_limits(std::vector<Bin>& bins, const RowCost& rows) {
       const Token room = bins[to].token_room();
       const Token wanted = std::min(-bins[i].token_room(), room);
       move_cheapest(bins[i], bins[to], wanted, std::min({room, bins[i].tokens - bins[i].least, at_most(wanted)}), rows);
-      if (bins[to].token_room() > 0) rooms.push({bins[to].token_room(), to});
+      if (bins[to].token_room() > 0) rooms.push({key(bins[to]), to});
     }
-    if (bins[i].token_room() > 0) rooms.push({bins[i].token_room(), i});
+    if (bins[i].token_room() > 0) rooms.push({key(bins[i]), i});
   }
   for (std::size_t i = 0; i < bins.size(); ++i)
     if (bins[i].tokens > bins[i].least) spare.push({bins[i].tokens - bins[i].least, i});

@@ -9,15 +9,16 @@ namespace hsap {
 
 namespace {
 
-constexpr int kBetweenNodes = kCommunicationStream;
-constexpr int kInsideNode = kCommunicationStream + 1;
+// The head exchange runs inside a node too: on one stream with the fetches there, a rank never has two of them on its ports.
+constexpr int kInsideNode = kCommunicationStream;
+constexpr int kBetweenNodes = kCommunicationStream + 1;
 
 /// Keys that group `to` fetches from group `from`.
 struct Fetch {
   int from = 0;
   int to = 0;
   TokenSetId tokens = 0;
-  int stream = kBetweenNodes;
+  int stream = kInsideNode;
   int round = 0;  // of its stream
   int stage = 0;
 };

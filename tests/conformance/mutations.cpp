@@ -36,9 +36,10 @@ TokenSetId intern(Schedule& schedule, const TokenSet& set) {
   return static_cast<TokenSetId>(sets.size() - 1);
 }
 
-/// The set without its last token.
+/// The set without its last token, if it has one.
 TokenSetId without_last(Schedule& schedule, TokenSetId id) {
-  const TokenSet& set = schedule.tokens(id);
+  const TokenSet set = schedule.tokens(id);
+  if (set.empty()) return id;
   const Token last = set.ranges().back().end - 1;
   return intern(schedule, difference(set, TokenSet{{last, last + 1}}));
 }
@@ -184,10 +185,14 @@ class Mutator {
 
   void shorten_slices(OpIndex id) {
     OpBody body = ops()[id].body;
-    std::size_t slices = 0;
-    for_each_slice(body, [&](Slice&) { ++slices; });
-    for (std::size_t chosen = 0; chosen < slices; ++chosen)
-      for (const bool tokens : {true, false})
+    std::vector<TokenSetId> slices;
+    for_each_slice(body, [&](Slice& slice) { slices.push_back(slice.tokens); });
+    for (std::size_t chosen = 0; chosen < slices.size(); ++chosen)
+      for (const bool tokens : {true, false}) {
+        if (tokens && original_.tokens(slices[chosen]).empty()) {
+          skip("shorten tokens");
+          continue;
+        }
         produce(tokens ? "shorten tokens" : "shorten heads", id, " of slice " + std::to_string(chosen), false,
                 [&](Schedule& schedule, std::vector<Op>& list) {
                   std::size_t at = 0;
@@ -199,6 +204,7 @@ class Mutator {
                       --slice.heads.end;
                   });
                 });
+      }
   }
 
   /// Shortens each group of slices that must have equal tokens, so that only following the data shows the mistake.

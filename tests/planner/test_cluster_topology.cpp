@@ -322,6 +322,10 @@ TEST_CASE("cluster: mistakes in a file are refused with line, key, found and exp
     CHECK_THROWS_AS(parse(text), InvalidInput);
     CHECK_THROWS_WITH(parse(text), Catch::Contains(mistake.message) && !Catch::Contains("\n"));
   }
+  const std::string many_islands =
+      replaced(replaced(two_sockets(1), "gpus_per_node: 4", "gpus_per_node: 34"), "gpus: 2", "gpus: 1");
+  CHECK_THROWS_WITH(parse(many_islands),
+                    Catch::Contains("island.gpus: found \"1\", expected at most 16 islands in a node of 34"));
   const std::string no_nics = kTwoNodes.substr(0, kTwoNodes.find("nics:"));
   CHECK_THROWS_WITH(parse(no_nics), Catch::Contains("test.yaml:2: nodes: 2 nodes without the keys nics and network"));
   CHECK_THROWS_WITH(parse(kTwoNodes.substr(0, kTwoNodes.find("network:"))),

@@ -264,6 +264,8 @@ TEST_CASE("model: attention that hsap does not model is refused with the key and
   CHECK_THAT(refusal(config("\"sparse_attention_config\": {\"use_sparse_attention\": true}")),
              Contains("sparse_attention_config"));
   CHECK(refusal(config("\"sparse_attention_config\": {\"use_sparse_attention\": false}")) == "accepted");
+  CHECK_THAT(refusal(config("\"num_key_value_heads\": 4, \"num_global_key_value_heads\": 2")),
+             Contains("num_global_key_value_heads is 2 without attention_k_eq_v"));
   CHECK_THAT(refusal(config("\"num_kv_shared_layers\": 2")), Contains("num_kv_shared_layers is 2"));
   CHECK_THAT(refusal(config("\"is_encoder_decoder\": true")), Contains("decoder-only"));
   CHECK_THAT(refusal(config("\"architectures\": [\"BertForMaskedLM\"]")), Contains("architectures names \"BertForMaskedLM\""));

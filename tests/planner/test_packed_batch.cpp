@@ -2,7 +2,7 @@
 #include "planner/inputs/packed_batch.hpp"
 
 #include <catch2/catch.hpp>
-#include <chrono>
+#include <ctime>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -90,13 +90,13 @@ TEST_CASE("packing: random documents land where looking at every batch would put
   }
 }
 
-TEST_CASE("packing: a million documents take well under half a second") {
+TEST_CASE("packing: a million documents into a hundred thousand batches stay fast") {
   std::mt19937_64 random(3);
   std::vector<Token> lengths(1'000'000);
   for (Token& length : lengths) length = static_cast<Token>(1 + random() % 2048);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // processor time: a busy machine does not count
   const Packing packing = pack_first_fit(lengths, 8192);
-  CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < 1.5);  // 0.1 s on an idle machine
+  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 2.0);  // 0.1 s optimised; trying every batch takes minutes
   CHECK(packing.batches.size() > 100'000);
 }
 

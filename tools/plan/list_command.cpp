@@ -58,11 +58,11 @@ void list_models() {
   Listing listing("Models (--model)");
   for (const std::string& name : model_preset_names()) {
     const ModelShape model = model_preset(name);
-    std::string kinds;
-    for (const LayerKind& kind : model.kinds)
-      kinds += (kinds.empty() ? "" : "; ") + std::to_string(kind.layers.size()) + " x " + kind.name + ": " +
-               describe(kind.attention);
-    listing.add(name, kinds);
+    std::string label = name;
+    for (const LayerKind& kind : model.kinds) {
+      listing.add(label, std::to_string(kind.layers.size()) + " x " + kind.name + ": " + describe(kind.attention));
+      label.clear();
+    }
   }
   listing.print();
 }

@@ -98,6 +98,7 @@ std::vector<Piece> RankContents::look(const Slice& slice) const {
 
 void RankContents::write(const Op& op, BufferId buffer, const Piece& piece, bool passing) {
   check_writable(op, buffer);
+  if (piece.rows == TokenAlgebra::kEmpty) return;
   auto& entries = buffers_[buffer];
   bool replaced = false;
   for (std::size_t i = 0, known = entries.size(); i < known; ++i) {

@@ -11,7 +11,8 @@ ExactCover::ProfileId ExactCover::profile_of(std::vector<TokenSetId> terms) {
   if (added) {
     const std::vector<TokenSetId>& sorted = known->first;
     Profile& profile = profiles_.emplace_back();
-    profile.runs = counts_.count(sorted);
+    const auto zeros = std::lower_bound(sorted.begin(), sorted.end(), kZeroOfRank);
+    profile.runs = counts_.count({sorted.begin(), zeros});
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
     if (twice != sorted.end()) profile.twice = *twice;
   }

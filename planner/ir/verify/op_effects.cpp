@@ -43,7 +43,8 @@ class Effects {
                              ", which is not the whole softmax: " + describe(*gap, Direction::keys_of_queries, ledger_.sets));
     }
     write(attend.d_q, ledger_.values.term({attend.k.tokens, all_query_heads()}));
-    const ValueId value = ledger_.values.term({attend.q.tokens, attend.q.heads});
+    const TokenSetId queries = attend.q.tokens == TokenAlgebra::kEmpty ? kZeroOfRank | place_.rank : attend.q.tokens;
+    const ValueId value = ledger_.values.term({queries, attend.q.heads});
     write(attend.d_k, value);
     write(attend.d_v, value);
   }
@@ -124,9 +125,13 @@ bool is_input(Role role) { return role == Role::q || role == Role::k || role == 
 
 std::string describe(const Gap& gap, Direction direction, const TokenAlgebra& sets) {
   const bool row_is_query = direction == Direction::keys_of_queries;
-  if (gap.twice)
-    return std::string("the partial result over ") + (row_is_query ? "keys " : "queries ") + describe(sets[*gap.twice]) +
+  if (gap.twice) {
+    const bool is_zero = *gap.twice >= kZeroOfRank;
+    return (is_zero ? "the zero of rank " + std::to_string(*gap.twice - kZeroOfRank)
+                    : std::string("the partial result over ") + (row_is_query ? "keys " : "queries ") +
+                          describe(sets[*gap.twice])) +
            " enters twice (query head " + std::to_string(gap.query_head) + ")";
+  }
   const Token query = row_is_query ? gap.row : gap.other;
   const Token key = row_is_query ? gap.other : gap.row;
   return "query " + std::to_string(query) + " meets key " + std::to_string(key) + " " + std::to_string(gap.times) +
