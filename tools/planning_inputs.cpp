@@ -83,7 +83,9 @@ ChosenCluster parse_cluster(const std::string& text, const std::string& source, 
 ChosenCluster read_cluster(const std::string& file_or_name, const std::string& gpus) {
   const std::filesystem::path file = data_file(DataKind::cluster, file_or_name);
   const std::string text = read_input_text(file);
-  return parse_cluster(text, file.string(), parse_gpus(gpus, ClusterTopology::parse(text, file.string())));
+  ChosenCluster chosen = parse_cluster(text, file.string(), parse_gpus(gpus, ClusterTopology::parse(text, file.string())));
+  chosen.source = file_or_name;
+  return chosen;
 }
 
 ChosenLayer read_layer(const std::string& file_or_name, const std::string& layer) {
@@ -140,9 +142,9 @@ std::string PlanningInputs::description() const {
     padded.resize(kLabelWidth, ' ');
     text += padded + labelled + "\n";
   };
-  add("cluster", cluster.topology.name() + ": " + count_text(cluster.gpus.size()) + " of " + count_text(cluster.gpus_in_all) +
-                     " GPUs (" + device_names(cluster.topology) + "), " + count_text(cluster.topology.nodes()) +
-                     (cluster.topology.nodes() == 1 ? " node" : " nodes"));
+  add("cluster", cluster.topology.name() + " (" + cluster.source + "): " + count_text(cluster.gpus.size()) + " of " +
+                     count_text(cluster.gpus_in_all) + " GPUs (" + device_names(cluster.topology) + ") on " +
+                     count_text(cluster.topology.nodes()) + (cluster.topology.nodes() == 1 ? " node" : " nodes"));
   add("layer", layer.model.name + ", " + layer.kind.name + " attention (" + count_text(layer.kind.layers.size()) + " of " +
                    std::to_string(layer.model.layers) + " layers): " + describe(layer.kind.attention));
   add("batch", batch.recipe.lengths + ", seed " + std::to_string(batch.recipe.seed) + ": batch " +

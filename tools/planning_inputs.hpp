@@ -15,7 +15,7 @@ namespace hsap {
 /// A cluster and which of its GPUs are used; the text of its file is kept so that a plan can carry it.
 struct ChosenCluster {
   std::string text;         ///< the YAML
-  std::string source;       ///< where it came from, for messages
+  std::string source;       ///< file or built-in name, as asked for
   std::vector<GpuId> gpus;  ///< those used, ascending, numbered in the whole cluster
   std::size_t gpus_in_all = 0;
   ClusterTopology topology;  ///< cut down to `gpus`
@@ -57,7 +57,7 @@ struct PlanningInputs {
 
   /// What a person should be told about all of it, one line each.
   std::vector<std::string> remarks() const;
-  /// "dgx-h100-2: 16 of 16 GPUs (H100 SXM) on 2 nodes" and the like: lines with aligned labels, for reports.
+  /// "cluster  DGX H100, 2 nodes (dgx-h100-2): 16 of 16 GPUs (H100 SXM) on 2 nodes" and the like, for reports.
   std::string description() const;
 };
 PlanningInputs read_inputs(const InputOptions& options);

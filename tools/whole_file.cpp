@@ -18,9 +18,12 @@ fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.
 
 /// The file that `file` leads to when it is a symbolic link: renaming must replace that file, not the link.
 fs::path behind_links(const fs::path& file) {
+  constexpr int kMostLinks = 40;  // as the kernel follows
+  fs::path path = file;
   std::error_code error;
-  const fs::path real = fs::weakly_canonical(file, error);
-  return error ? file : real;
+  for (int links = 0; links < kMostLinks && fs::is_symlink(path, error); ++links)
+    path = folder_of(path) / fs::read_symlink(path, error);
+  return path;
 }
 
 InvalidInput cannot_write(const fs::path& file, int code) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <queue>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace hsap {
 namespace {
 
 using QueueId = std::uint32_t;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// For each Exchange, a fair queue per link that several of its messages use.
 struct SharedLinks {
@@ -49,7 +51,7 @@ class Estimator final : private Walk::Machine {
   Estimator(const OpGraph& graph, const ClusterTopology& cluster)
       : graph_(graph),
         shared_(shared_links(graph, cluster)),
-        schedule_of_queue_(shared_.queues.size(), 0),
+        wake_(shared_.queues.size(), kNever),
         open_(graph.messages.size()),
         walk_(graph, *this) {}
 
@@ -58,7 +60,7 @@ class Estimator final : private Walk::Machine {
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
-      now_ = event.time;
+      now_ = std::max(now_, event.time);  // rounding may put a departure a hair before the arrival that moved it
       handle(event);
     }
     return graph_.timeline(walk_.times());
@@ -80,12 +82,14 @@ class Estimator final : private Walk::Machine {
     schedule(now_ + graph_.messages[message].route->latency_seconds, Kind::arrival, message);
   }
 
-  std::uint64_t schedule(double time, Kind kind, std::uint32_t id) {
-    events_.push({time, ++order_, kind, id});
-    return order_;
-  }
-  void schedule_departure(QueueId queue) {
-    schedule_of_queue_[queue] = schedule(shared_.queues[queue].next_departure(), Kind::departure, queue);
+  void schedule(double time, Kind kind, std::uint32_t id) { events_.push({time, ++order_, kind, id}); }
+
+  /// Makes sure that the queue is looked at when its next message leaves, or before.
+  void wake_for_departure(QueueId queue) {
+    const double departure = shared_.queues[queue].next_departure();
+    if (departure >= wake_[queue]) return;
+    wake_[queue] = departure;
+    schedule(departure, Kind::departure, queue);
   }
 
   void handle(const Event& event) {
@@ -100,7 +104,7 @@ class Estimator final : private Walk::Machine {
         pass(event.id);
         break;
       case Kind::departure:
-        if (event.order == schedule_of_queue_[event.id]) depart(event.id);  // else an arrival has put it off
+        if (event.time == wake_[event.id]) depart(event.id);  // else it was put forward
     }
   }
 
@@ -113,14 +117,15 @@ class Estimator final : private Walk::Machine {
     for (const QueueId queue : shared_.of_message[id]) {
       ++open_[id];
       shared_.queues[queue].arrive(now_, id, message.bytes);
-      schedule_departure(queue);
+      wake_for_departure(queue);
     }
   }
 
   void depart(QueueId queue) {
+    wake_[queue] = kNever;
     std::vector<MessageId> left;
-    shared_.queues[queue].depart(left);
-    if (shared_.queues[queue].next_departure() < std::numeric_limits<double>::infinity()) schedule_departure(queue);
+    if (shared_.queues[queue].next_departure() <= now_) shared_.queues[queue].depart(left);  // else arrivals have put it off
+    wake_for_departure(queue);
     for (const MessageId message : left) pass(message);
   }
 
@@ -131,8 +136,8 @@ class Estimator final : private Walk::Machine {
 
   const OpGraph& graph_;
   SharedLinks shared_;
-  std::vector<std::uint64_t> schedule_of_queue_;  // order of its departure event that counts
-  std::vector<std::uint32_t> open_;               // links that have not carried all of the message yet
+  std::vector<double> wake_;         // when each queue is looked at next
+  std::vector<std::uint32_t> open_;  // links that have not carried all of the message yet
   Walk walk_;
   std::priority_queue<Event> events_;
   std::uint64_t order_ = 0;

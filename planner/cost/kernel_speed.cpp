@@ -1,7 +1,6 @@
 #include "planner/cost/kernel_speed.hpp"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <string_view>
 
@@ -36,8 +35,7 @@ const KernelFamily kFlashAttention2{
     .tail_blocks = 1.66,
     .lone_block_slowdown = 1.49,  // two blocks share a multiprocessor
     .forward = {.matrix_efficiency = 0.773,
-                .softmax_seconds_per_pair =
-                    26.9e-12,  // from the published ratio of head sizes 64 and 128: only 128 was measured
+                .softmax_seconds_per_pair = 26.9e-12,  // from the published ratio of head sizes 64 and 128, measured is 128
                 .block_seconds = 1.13e-6,
                 .launch_seconds = 8.40e-6,
                 .memory_efficiency = 1.10},  // above 1: mostly hidden behind the multiplications
@@ -48,13 +46,11 @@ const KernelFamily kFlashAttention2{
                  .memory_efficiency = 1.10}};  // assumed as forward
 
 const char* const kHopperSource =
-    "forward fitted to 1,886 rows of H100 FlashAttention-3 (NVIDIA aiconfigurator, SGLang 0.5.14), mean error 7.3 %, largest "
-    "42 % on the other "
-    "1,886; backward fitted to 4 published rows (MagiAttention), mean error 2.4 % on 5 others";
+    "forward fitted to 2,065 rows of H100 FlashAttention-3 (NVIDIA aiconfigurator, SGLang 0.5.14), mean error 7.3 %, "
+    "largest 41 % on 2,066 others; backward fitted to 4 published rows (MagiAttention), mean error 2.4 % on 5 others";
 const char* const kAmpereSource =
-    "forward fitted to 1,517 rows of A100 attention (NVIDIA aiconfigurator, SGLang 0.5.10), mean error 6.9 %, largest 42 % on "
-    "the other 1,516; "
-    "backward fitted to 9 published rows (FlashAttention-2), mean error 3.7 % on 6 others";
+    "forward fitted to 1,644 rows of A100 attention (NVIDIA aiconfigurator, SGLang 0.5.10), mean error 7.0 %, "
+    "largest 41 % on 1,637 others; backward fitted to 9 published rows (FlashAttention-2), mean error 3.7 % on 6 others";
 
 bool names_any(const std::string& name, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return name.find(part) != std::string::npos; });
@@ -71,6 +67,7 @@ KernelSpeed speed_of(const DeviceKind& device) {
                     .multiprocessors = static_cast<double>(device.multiprocessors),
                     .memory_bytes_per_second = device.memory_bytes_per_second,
                     .source = {}};
+  // Hopper and later; what is older, or unknown, runs FlashAttention-2.
   if (names_any(device.name, {"H100", "H200", "H800", "H20", "B200", "B300"})) speed.family = &kFlashAttention3;
   const std::string scaled = "attention assumed: constants of " +
                              std::string(speed.family == &kFlashAttention3 ? "H100" : "A100") + " " + speed.family->name +

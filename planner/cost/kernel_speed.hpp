@@ -36,7 +36,7 @@ struct KernelFamily {
 /// A family on one kind of GPU.
 struct KernelSpeed {
   const KernelFamily* family;
-  double matrix_flops_per_second;  ///< of one multiprocessor at peak, in the shape's dtype for bf16 and fp16
+  double matrix_flops_per_second;  ///< of one multiprocessor at peak, bf16 or fp16
   double multiprocessors;
   double memory_bytes_per_second;
   std::string source;  ///< one line for people: measured, fitted or assumed

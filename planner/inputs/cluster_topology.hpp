@@ -51,7 +51,7 @@ class ClusterTopology {
   std::size_t nodes() const;
 
   const std::vector<Link>& links() const;
-  /// Least-latency route (then fewest links, then lowest link ids). Found on first use, kept while this object lives; thread-safe.
+  /// Least-latency route (then fewest links, then lowest link ids). Found on first use, kept with this object. Thread-safe.
   const Route& route(GpuId from, GpuId to) const;
 
   /// The cluster cut down to some of its GPUs, renumbered 0..n-1 in the order given; links stay as they are.

@@ -5,6 +5,7 @@
 
 #include "planner/inputs/cluster_description.hpp"
 #include "planner/inputs/other_formats.hpp"
+#include "planner/inputs/yaml_document.hpp"
 #include "planner/inputs/yaml_section.hpp"
 #include "planner/ir/errors.hpp"
 #include "planner/ir/units.hpp"
@@ -36,21 +37,20 @@ void refuse_numberless_values(const YAML::Node& map, const std::string& source, 
 
 /// The top-level map. Refuses what is no cluster description at all.
 YAML::Node load(const std::string& text, const std::string& source) {
-  std::vector<YAML::Node> documents;
+  YAML::Node document;
   std::string problem = "it is no YAML map with the keys " + joined(kRootKeys);
   std::size_t line = 0;
   try {
-    documents = YAML::LoadAll(text);
+    document = load_yaml_document(text);
   } catch (const YAML::Exception& error) {
     problem = "it is no YAML (" + error.msg + ")";
     line = line_of(error.mark);
   }
-  const bool is_map = documents.size() == 1 && documents[0].IsMap();
-  const auto is_given = [&](const std::string& key) { return static_cast<bool>(std::as_const(documents[0])[key]); };
-  if (is_map && std::any_of(kRootKeys.begin(), kRootKeys.end(), is_given)) return documents[0];
+  const auto is_given = [&](const std::string& key) { return static_cast<bool>(std::as_const(document)[key]); };
+  if (document.IsMap() && std::any_of(kRootKeys.begin(), kRootKeys.end(), is_given)) return document;
 
   const std::string other = recognise_other_format(text);
-  if (is_map && other == "an ASTRA-sim network file") refuse_numberless_values(documents[0], source, other);
+  if (document.IsMap() && other == "an ASTRA-sim network file") refuse_numberless_values(document, source, other);
   if (!other.empty()) throw InvalidInput(source, 0, "this is " + other + ", no cluster description; " + kAdvice);
   throw InvalidInput(source, line, "this is no cluster description: " + problem + "; " + kAdvice);
 }

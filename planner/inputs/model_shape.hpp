@@ -11,7 +11,7 @@ namespace hsap {
 
 /// Layers that have the same attention.
 struct LayerKind {
-  std::string name;            ///< "full", "sliding", "chunked", "linear"
+  std::string name;            ///< "full", "sliding", "linear"; "full-64/16" (heads) for a second full kind with other heads
   AttentionShape attention;
   std::vector<int> layers;     ///< indices, ascending, from 0
 };

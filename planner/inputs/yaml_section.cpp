@@ -70,7 +70,10 @@ void YamlSection::refuse(const YAML::Node& node, const std::string& key, const s
 
 std::string YamlSection::text(const std::string& key) const {
   const YAML::Node& node = at(key);
-  if (!node.IsScalar() || node.Scalar().empty()) refuse(key, what_is_found(node) + ", expected text");
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
+  if (!node.IsScalar() || node.Scalar().empty() || std::any_of(node.Scalar().begin(), node.Scalar().end(), is_control)) {
+    refuse(key, what_is_found(node) + ", expected one line of text");
+  }
   return node.Scalar();
 }
 

@@ -1,6 +1,8 @@
 #include "planner/ir/memory.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "planner/ir/work.hpp"
@@ -63,25 +65,28 @@ MemoryUse memory_of(const Schedule& schedule, RankId rank) {
   std::vector<double> change(end + 1, 0.0);  // bytes that come to life before each op, minus those that die
   for (BufferId id = 0; id < program.buffers.size(); ++id) {
     bytes[id] = bytes_of(schedule, rank, program.buffers[id]);
-    // Backward uses what forward left there, unless it fills the whole buffer before it first reads it.
-    const bool is_saved = is_one_of(id, {boundary.q, boundary.k, boundary.v}) ||
-                          (forward[id].touched && backward[id].read && backward[id].bytes_written_before_read < bytes[id]);
+    const Use& ahead = forward[id];
+    const Use& back = backward[id];
+    const bool is_input = is_one_of(id, {boundary.q, boundary.k, boundary.v});
+    // Backward uses what forward left there, unless it fills the whole buffer before it first reads it. An input that nobody
+    // uses cannot be freed by us.
+    const bool is_saved = is_input ? back.read || !ahead.touched
+                                   : ahead.touched && back.read && back.bytes_written_before_read < bytes[id];
     if (is_saved) result.saved_bytes += bytes[id];
 
+    const std::size_t first = ahead.touched ? ahead.first : backward_begin + back.first;
+    const std::size_t last = back.touched ? backward_begin + back.last + 1 : ahead.last + 1;
     Life& life = lives[id];
-    const bool in_backward = backward[id].touched;
-    if (is_one_of(id, {boundary.q, boundary.k, boundary.v}))
-      life = {0, end};
+    if (is_input)
+      life = {0, !is_saved ? ahead.last + 1 : back.touched ? last : end};
     else if (id == boundary.o)
-      life = {0, is_saved ? end : backward_begin};
-    else if (is_one_of(id, {boundary.d_o, boundary.d_q, boundary.d_k, boundary.d_v}))
-      life = {backward_begin, end};
-    else if (is_saved)
-      life = {forward[id].first, end};
-    else if (forward[id].touched)
-      life = {forward[id].first, in_backward ? backward_begin + backward[id].last + 1 : forward[id].last + 1};
-    else if (in_backward)
-      life = {backward_begin + backward[id].first, backward_begin + backward[id].last + 1};
+      life = {ahead.touched ? first : 0, is_saved ? last : backward_begin};
+    else if (id == boundary.d_o)
+      life = {backward_begin, back.touched ? last : end};
+    else if (is_one_of(id, {boundary.d_q, boundary.d_k, boundary.d_v}))
+      life = {back.touched ? backward_begin + back.first : backward_begin, end};
+    else if (ahead.touched || back.touched)
+      life = {first, last};
     change[life.begin] += bytes[id];
     change[life.end] -= bytes[id];
   }

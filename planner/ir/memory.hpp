@@ -1,5 +1,6 @@
-// Peak memory of every rank, from buffer lifetimes. A buffer lives from the op that first writes it to the op that last touches
-// it, in issue order; inputs and results of a phase, and whatever backward reads of forward's buffers, live through.
+// Peak memory of every rank, from buffer lifetimes in issue order. A buffer lives from the op that first writes it to the op that
+// last touches it. The inputs of a phase are there from its start and die with their last reader (q, k, v may be saved for
+// backward); its results live from their first write to its end.
 #pragma once
 
 #include <string>

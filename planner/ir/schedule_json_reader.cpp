@@ -1,6 +1,9 @@
 // Reading what schedule_json.cpp writes. Checks types and indices, so that a Schedule read is safe to walk; verify() does the
 // rest.
+#include <initializer_list>
 #include <limits>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "planner/ir/errors.hpp"

@@ -1,6 +1,7 @@
 #include "planner/ir/timeline.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hsap {
 

@@ -1,6 +1,7 @@
 #include "planner/ir/token_set.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hsap {

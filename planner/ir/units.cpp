@@ -33,12 +33,21 @@ constexpr std::array kSizes{Unit{"B", 0, 1},       Unit{"KiB", 0, kKibi}, Unit{"
 constexpr std::array kSpeeds{Unit{"TFLOP/s", 12, 1}, Unit{"PFLOP/s", 15, 1}, Unit{"GFLOP/s", 9, 1}, Unit{"MFLOP/s", 6, 1},
                              Unit{"FLOP/s", 0, 1}};
 
+/// For messages of one line: control characters become blanks, long text is cut.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kLongest = 40;
+  std::string shown(text.substr(0, kLongest));
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return "\"" + shown + (text.size() > kLongest ? "...\"" : "\"");
+}
+
 [[noreturn]] void refuse(std::string_view text, const char* quantity, const std::string& reason, std::span<const Unit> units,
                          const char* example) {
   std::string names;
   for (const Unit& unit : units) names += (names.empty() ? "" : ", ") + std::string(unit.name);
-  throw InvalidInput("\"" + std::string(text) + "\" is no " + quantity + ": " + reason + "; write a number and one of " +
-                     names + ", for example \"" + example + "\"");
+  throw InvalidInput(quoted(text) + " is no " + quantity + ": " + reason + "; write a number and one of " + names +
+                     ", for example \"" + example + "\"");
 }
 
 std::string_view without_outer_blanks(std::string_view text) {
@@ -67,8 +76,7 @@ double parse(std::string_view text, const char* quantity, std::span<const Unit> 
     }
     return value * unit.factor;
   }
-  refuse(text, quantity, "the unit \"" + std::string(name) + "\" is unknown (case matters: b is bit, B is byte)", units,
-         example);
+  refuse(text, quantity, "the unit " + quoted(name) + " is unknown (case matters: b is bit, B is byte)", units, example);
 }
 
 /// 1.235 -> "1.24", 12.35 -> "12.4", 999.4 -> "999". For 0 <= value.

@@ -1,5 +1,8 @@
 #include "planner/ir/verify.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include "planner/ir/errors.hpp"
 #include "planner/ir/memory.hpp"
 #include "planner/ir/units.hpp"

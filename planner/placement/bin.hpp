@@ -5,21 +5,24 @@
 #include <vector>
 
 #include "planner/ir/ids.hpp"
+#include "planner/placement/row_cost.hpp"
 
 namespace hsap {
 
-/// Rows begin .. end-1 of a document, counted from its start, and what they cost (RowCost).
+/// Rows begin .. end-1 of a document, counted from its start, and what they cost.
 struct Piece {
   std::size_t document = 0;
   Token begin = 0;
   Token end = 0;
   double cost = 0;
 
+  Piece() = default;
+  Piece(std::size_t of_document, Token from, Token to, const RowCost& rows)
+      : document(of_document), begin(from), end(to), cost(rows.of(from, to)) {}
   Token tokens() const { return end - begin; }
-  double cost_per_token() const { return cost / static_cast<double>(tokens()); }
 };
 
-/// Groups that are filled as one. Wanted: cost near `target`. Promised by whoever hands a bin on: least <= tokens <= most.
+/// Groups that are filled as one. Wanted: cost near `target`. Promised once all steps are done: least <= tokens <= most.
 struct Bin {
   int groups = 1;
   double target = 0;
@@ -32,20 +35,22 @@ struct Bin {
 
   double room() const { return target - cost; }
   Token token_room() const { return most - tokens; }
+  Token spare_tokens() const { return tokens - least; }
 
-  void add(const Piece& piece) {
-    pieces.push_back(piece);
-    cost += piece.cost;
-    tokens += piece.tokens();
-  }
+  /// Adds a piece at the end.
+  void add(const Piece& piece);
+  /// Brings the pieces into order: those whose rows lie nearest to the start of their document, and so cost least, first.
+  void sort();
+  /// Adds a piece where the order wants it.
+  void insert(const Piece& piece);
   /// Takes a piece out; the others keep their order.
-  Piece take(std::size_t index) {
-    const Piece piece = pieces[index];
-    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(index));
-    cost -= piece.cost;
-    tokens -= piece.tokens();
-    return piece;
-  }
+  Piece take(std::size_t index);
+  /// Gives a piece other rows of its document. The order may be lost, and the piece may be left with no rows.
+  void resize(std::size_t index, Token begin, Token end, const RowCost& rows);
 };
+
+/// Moves at least `least` and at most `most` tokens of the rows of `from` that cost least: whole pieces while they fit, then the
+/// head of one. @pre both bins are sorted, 0 <= least <= most, least <= from.tokens.
+void move_cheapest(Bin& from, Bin& to, Token least, Token most, const RowCost& rows);
 
 }  // namespace hsap

@@ -1,125 +1,122 @@
+// The cost-cut placement. Nodes are filled first, then the groups of each node from what the node holds, both by the steps of cost_cut_steps.hpp.
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "planner/ir/errors.hpp"
-#include "planner/placement/balance.hpp"
+#include "planner/placement/cost_cut_steps.hpp"
 #include "planner/placement/placement.hpp"
-#include "planner/placement/row_cost.hpp"
-#include "planner/placement/spread.hpp"
 
 namespace hsap {
 
 namespace {
 
-static double env(const char* n, double d) { return getenv(n) ? atof(getenv(n)) : d; }
-static const double kNodeTolerance = env("NT", 0.0005);
-static const double kGroupTolerance = env("GT", 0.001);static const double kNodeCap = env("NC", 0.8); static const double kRecut = env("RECUT",1); static const double kPrefer=env("PF",1e-3);
+/// A bin is left alone when its cost is above target by no more than this. Smaller values cut more documents for nothing that a clock would
+/// notice; nodes are levelled closer, because their groups inherit what they have.
+constexpr double kNodeTolerance = 0.0003;
+constexpr double kGroupTolerance = 0.0005;
+/// Share of the tokens between mean and cap that a node may fill; the rest lets the groups of a node differ.
+constexpr double kNodeSlack = 0.9;
+/// Token limits and cuts of chains are met in turn so often, as fillers and tails push each other.
+constexpr int kRounds = 3;
 
-bool within(const std::vector<Bin>& bins) {
-  return std::all_of(bins.begin(), bins.end(), [](const Bin& b) { return b.tokens <= b.most && b.tokens >= b.least; });
+void check(int groups, const CostCutOptions& options) {
+  const auto refuse = [](const std::string& what, const std::string& found, const std::string& expected) {
+    throw InvalidInput("cost-cut placement: " + what + " is " + found + ", expected " + expected);
+  };
+  if (groups < 1) refuse("the number of groups", std::to_string(groups), "at least 1");
+  if (options.groups_per_node < 1) refuse("groups_per_node", std::to_string(options.groups_per_node), "at least 1");
+  if (!(options.token_cap >= 1))
+    refuse("token_cap", std::to_string(options.token_cap), "at least 1: with less, the groups cannot hold all tokens");
+  if (!(options.pairs_per_token >= 0) || std::isinf(options.pairs_per_token))
+    refuse("pairs_per_token", std::to_string(options.pairs_per_token), "a finite number from 0 on");
 }
 
-double worst(const std::vector<Bin>& bins) {
-  double w = 0;
-  for (const Bin& b : bins) w = std::max(w, b.cost / b.target);
-  return w;
+bool token_limits_met(const std::vector<Bin>& bins) {
+  return std::all_of(bins.begin(), bins.end(), [](const Bin& bin) { return bin.token_room() >= 0 && bin.spare_tokens() >= 0; });
 }
 
-double moved(const std::vector<Bin>& bins) {
-  double v = 0;
-  for (const Bin& bin : bins) {
-    std::vector<Piece> p = bin.pieces;
-    std::sort(p.begin(), p.end(), [](const Piece& a, const Piece& b) { return std::make_pair(a.document, -a.end) < std::make_pair(b.document, -b.end); });
-    for (std::size_t i = 0; i < p.size(); ++i) {
-      if (i == 0 || p[i].document != p[i - 1].document) v += double(p[i].end);
-      v -= double(p[i].tokens());
-    }
+void fill(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
+  spread(pieces, rows, bins);
+  for (int round = 0; round < kRounds && !token_limits_met(bins); ++round) {
+    meet_token_limits(bins, rows);
+    recut_chains(bins, rows);
   }
-  return v;
+  meet_token_limits(bins, rows);
+  level_costs(bins, rows, tolerance);
 }
 
-void distribute(const std::vector<Piece>& pieces, const RowCost& rows, std::vector<Bin>& bins, double tol) {
-  std::vector<Bin> a = bins;
-  spread_by_cost(pieces, rows, a);
-  const bool fits = within(a);
-  meet_token_limits(a, rows);
-  for (int it = 0; it < kRecut && !fits; ++it) { recut_chains(a, rows); meet_token_limits(a, rows); }
-  level_costs(a, rows, tol);
-  static const int mode = getenv("MODE") ? atoi(getenv("MODE")) : 0;
-  if (fits || mode == 1) {
-    bins = std::move(a);
-    return;
-  }
-  std::vector<Bin> b = bins;
-  spread_under_cap(pieces, rows, b);
-  meet_token_limits(b, rows);
-  if (kRecut && !fits) { recut_chains(b, rows); meet_token_limits(b, rows); }
-  level_costs(b, rows, tol);
-  const double wa = std::max(worst(a), 1 + 2 * tol), wb = std::max(worst(b), 1 + 2 * tol);
-  const bool use_b = mode == 2 || wb < wa - kPrefer || (wb < wa + kPrefer && moved(b) < moved(a));
-  if (getenv("DBG")) fprintf(stderr, "bins %zu: free %.4f V %.0f | capped %.4f V %.0f -> %s\n", bins.size(), worst(a), moved(a), worst(b), moved(b), use_b ? "capped" : "free");
-  bins = std::move(use_b ? b : a);
+/// Pieces of one document that touch become one.
+std::vector<Piece> merge(std::vector<Piece> pieces, const RowCost& rows) {
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+    return a.document != b.document ? a.document < b.document : a.begin < b.begin;
+  });
+  std::vector<Piece> merged;
+  for (const Piece& piece : pieces)
+    if (!merged.empty() && merged.back().document == piece.document && merged.back().end == piece.begin)
+      merged.back() = Piece(piece.document, merged.back().begin, piece.end, rows);
+    else
+      merged.push_back(piece);
+  return merged;
 }
 
-std::vector<Piece> merged(std::vector<Piece> pieces, const RowCost& rows) {
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return std::make_pair(a.document, a.begin) < std::make_pair(b.document, b.begin); });
-  std::vector<Piece> out;
-  for (const Piece& p : pieces) {
-    if (!out.empty() && out.back().document == p.document && out.back().end == p.begin) {
-      out.back().end = p.end;
-      out.back().cost = rows.of(out.back().begin, p.end);
-    } else {
-      out.push_back(p);
-    }
+TokenSet token_set_of(const Bin& bin, const DocumentMask& mask) {
+  std::vector<TokenRange> ranges;
+  ranges.reserve(bin.pieces.size());
+  for (const Piece& piece : bin.pieces) {
+    const Token begin = mask.document(piece.document).begin;
+    ranges.push_back({begin + piece.begin, begin + piece.end});
   }
-  return out;
+  return TokenSet(std::move(ranges));
 }
 
 }  // namespace
 
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options) {
+  check(groups, options);
+  if (mask.tokens() == 0) return Placement(static_cast<std::size_t>(groups));
+
   const RowCost rows(mask.window(), options.pairs_per_token);
-  const Token tokens = mask.tokens();
-  const Token mean = tokens / groups;
-  const Token cap = std::max((tokens + groups - 1) / groups, static_cast<Token>(std::ceil(options.token_cap * double(tokens) / groups)));
-  const Token floor = options.token_cap == 1.0 ? mean : 0;
-  std::vector<Piece> pieces;
+  std::vector<Piece> documents;
+  documents.reserve(mask.documents());
   double cost = 0;
-  for (std::size_t d = 0; d < mask.documents(); ++d) {
-    const Token n = mask.document(d).size();
-    pieces.push_back({d, 0, n, rows.of(0, n)});
-    cost += pieces.back().cost;
+  for (std::size_t i = 0; i < mask.documents(); ++i) {
+    documents.emplace_back(i, 0, mask.document(i).size(), rows);
+    cost += documents.back().cost;
   }
-  const int per = std::min(groups, options.groups_per_node);
+
+  const Token tokens = mask.tokens();
+  const Token mean_down = tokens / groups;
+  const Token mean_up = (tokens + groups - 1) / groups;
+  const auto tokens_at = [&](double cap, int of_groups) {
+    return static_cast<Token>(std::min(std::ceil(cap * static_cast<double>(tokens) / groups * of_groups), static_cast<double>(tokens)));
+  };
+  const Token most = std::max(tokens_at(options.token_cap, 1), mean_up);
+  const Token least = options.token_cap == 1 ? mean_down : 0;  // then floor or ceiling of the mean in every group
+  const double node_cap = 1 + kNodeSlack * (options.token_cap - 1);
+
+  const int per_node = std::min(options.groups_per_node, groups);
   std::vector<Bin> nodes;
-  for (int g = 0; g < groups; g += per) {
-    Bin b;
-    b.groups = std::min(per, groups - g);
-    b.target = cost / groups * b.groups;
-    b.least = floor * b.groups;
-    b.most = cap * b.groups;
-    if (per > 1) { Token m2 = Token(double(tokens) / groups * b.groups * (1 + kNodeCap * (options.token_cap - 1))) + 1; b.most = std::min(b.most, std::max(m2, (tokens + groups - 1) / groups * b.groups)); }
-    nodes.push_back(b);
+  for (int first = 0; first < groups; first += per_node) {
+    Bin node;
+    node.groups = std::min(per_node, groups - first);
+    node.target = cost * node.groups / groups;
+    node.least = least * node.groups;
+    node.most = per_node == 1 ? most : std::min(tokens_at(node_cap, node.groups), most * node.groups);
+    nodes.push_back(node);
   }
-  distribute(pieces, rows, nodes, per > 1 ? kNodeTolerance : kGroupTolerance);
+  fill(documents, rows, per_node == 1 ? kGroupTolerance : kNodeTolerance, nodes);
+
   Placement placement;
-  for (Bin& node : nodes) {
-    std::vector<Bin> bins(static_cast<std::size_t>(node.groups));
-    for (Bin& b : bins) {
-      b.target = node.cost / node.groups;
-      b.least = floor;
-      b.most = cap;
-    }
-    distribute(merged(node.pieces, rows), rows, bins, kGroupTolerance);
-    for (Bin& b : bins) {
-      std::vector<TokenRange> r;
-      for (const Piece& p : b.pieces) {
-        const Token o = mask.document(p.document).begin;
-        r.push_back({o + p.begin, o + p.end});
-      }
-      placement.push_back(TokenSet(std::move(r)));
-    }
+  placement.reserve(static_cast<std::size_t>(groups));
+  for (const Bin& node : nodes) {
+    Bin group;
+    group.target = node.cost / node.groups;
+    group.least = least;
+    group.most = most;
+    std::vector<Bin> bins(static_cast<std::size_t>(node.groups), group);
+    fill(merge(node.pieces, rows), rows, kGroupTolerance, bins);
+    for (const Bin& bin : bins) placement.push_back(token_set_of(bin, mask));
   }
   return placement;
 }

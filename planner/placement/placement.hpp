@@ -11,14 +11,17 @@ namespace hsap {
 using Placement = std::vector<TokenSet>;  ///< [group] tokens held
 
 /// Equal contiguous shards: group i holds [i T / n, (i+1) T / n). Balanced in tokens to one; blind to documents.
+/// Throws InvalidInput when groups < 1.
 Placement place_contiguous(const DocumentMask& mask, int groups);
 
-/// Every document cut into 2n chunks, group i holding chunks i and 2n-1-i; the remainder tokens are dealt round robin over the
-/// chunks, going on from document to document (WLB-LLM's rule), so no padding and at most one token of difference per ... chunk.
+/// Every document cut into 2n chunks of l / 2n tokens, group i holding chunks i and 2n-1-i, so that all groups get the same pairs of
+/// every document within rounding. The l mod 2n remainder tokens are dealt round robin over the chunks, one each, going on from
+/// document to document (WLB-LLM's rule): no padding, and every group holds floor or ceiling of T / n tokens.
+/// Throws InvalidInput when groups < 1.
 Placement place_zigzag(const DocumentMask& mask, int groups);
 
 struct CostCutOptions {
-  /// Most tokens of a group = ceil(token_cap * T / groups). >= 1.
+  /// Most tokens of a group = ceil(token_cap * T / groups). >= 1. With 1 every group holds floor or ceiling of T / groups.
   double token_cap = 1.25;
   /// Cost of a token in (query, key) pairs, beside the pairs of its row: linear work and copies.
   double pairs_per_token = 0;
@@ -27,8 +30,11 @@ struct CostCutOptions {
 };
 
 /// Sequence-aware placement: cost (pairs + pairs_per_token x tokens) balanced under the token cap, short documents whole, long ones
-/// cut tail first into pieces of equal cost on consecutive groups. Our own design (../README.md, "HSAP here").
-/// The cap holds in every result. O(n log n + groups log groups). Throws InvalidInput when token_cap < 1.
+/// cut tail first into pieces of equal cost on consecutive groups. Where the cap binds, groups with costly tails also take cheap rows:
+/// short documents, and heads of long ones. Groups may stay empty when there are fewer tokens than groups. Our own design.
+/// The cap holds in every result; costs are balanced as well as whole rows allow (tests/bench/README.md has how well).
+/// O(n log n + groups log groups) for n documents. Throws InvalidInput when groups or groups_per_node < 1, token_cap < 1, or
+/// pairs_per_token is negative or infinite.
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options = {});
 
 }  // namespace hsap

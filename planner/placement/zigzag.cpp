@@ -1,24 +1,37 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "planner/ir/errors.hpp"
 #include "planner/placement/placement.hpp"
 
 namespace hsap {
 
 Placement place_zigzag(const DocumentMask& mask, int groups) {
-  const Token chunks = 2 * static_cast<Token>(groups);
+  if (groups < 1)
+    throw InvalidInput("zigzag placement: the number of groups is " + std::to_string(groups) + ", expected at least 1");
+  const Token chunks = 2 * Token{groups};
   std::vector<std::vector<TokenRange>> held(static_cast<std::size_t>(groups));
-  Token next = 0;  // chunk that gets the next remainder token
-  for (std::size_t d = 0; d < mask.documents(); ++d) {
-    const TokenRange document = mask.document(d);
-    const Token base = document.size() / chunks;
-    const Token remainder = document.size() % chunks;
-    Token begin = document.begin;
-    for (Token chunk = 0; chunk < chunks; ++chunk) {
-      const Token length = base + ((chunk - next + chunks) % chunks < remainder ? 1 : 0);
-      if (length > 0) held[static_cast<std::size_t>(chunk < groups ? chunk : chunks - 1 - chunk)].push_back({begin, begin + length});
-      begin += length;
-    }
+  Token next = 0;  // the chunk that gets the next remainder token
+  for (std::size_t document = 0; document < mask.documents(); ++document) {
+    const Token base = mask.document(document).size() / chunks;
+    const Token remainder = mask.document(document).size() % chunks;
+    Token begin = mask.document(document).begin;
+    // Chunks first .. last-1 of the document, `base` or base + 1 tokens each.
+    const auto deal = [&](Token first, Token last, Token size) {
+      for (Token chunk = first; size > 0 && chunk < last; ++chunk, begin += size)
+        held[static_cast<std::size_t>(std::min(chunk, chunks - 1 - chunk))].push_back({begin, begin + size});
+    };
+    // The longer chunks are next .. next + remainder - 1, and start again at 0 behind the last.
+    const Token wrapped = std::max<Token>(0, next + remainder - chunks);
+    deal(0, wrapped, base + 1);
+    deal(wrapped, next, base);
+    deal(next, next + remainder - wrapped, base + 1);
+    deal(next + remainder - wrapped, chunks, base);
     next = (next + remainder) % chunks;
   }
   Placement placement;
+  placement.reserve(held.size());
   for (std::vector<TokenRange>& ranges : held) placement.emplace_back(std::move(ranges));
   return placement;
 }

@@ -76,20 +76,24 @@ void ProgramBuilder::add_message(std::vector<Message>& messages, RankId peer, st
   if (!parts.empty()) messages.push_back({peer, std::move(parts)});
 }
 
-bool ProgramBuilder::overlap(const Slice& a, const Slice& b) const {
+bool ProgramBuilder::overlap(const Slice& a, const Slice& b) {
   if (a.heads.begin >= b.heads.end || b.heads.begin >= a.heads.end) return false;
-  return a.tokens == b.tokens || tokens(a.tokens).intersects(tokens(b.tokens));
+  if (a.tokens == b.tokens) return true;
+  const auto [low, high] = std::minmax(a.tokens, b.tokens);
+  const auto [known, is_new] = intersects_.try_emplace(std::uint64_t{high} << 32 | low, false);
+  if (is_new) known->second = tokens(low).intersects(tokens(high));
+  return known->second;
 }
 
-std::vector<OpIndex> ProgramBuilder::conflicts(const std::vector<std::vector<Access>>& accesses, int stream,
-                                               const OpBody& body) const {
+std::vector<OpIndex> ProgramBuilder::conflicts(const std::vector<std::vector<Access>>& accesses, int stream, const OpBody& body) {
   std::array<std::int64_t, kStreams> latest;
   latest.fill(-1);
   const auto look = [&](const Slice& slice, bool writes) {
-    for (const Access& access : accesses[slice.buffer]) {
-      std::int64_t& found = latest[static_cast<std::size_t>(access.stream)];
-      if (access.stream != stream && (writes || access.writes) && access.op > found && overlap(slice, access.slice))
-        found = access.op;
+    const std::vector<Access>& list = accesses[slice.buffer];
+    for (auto access = list.rbegin(); access != list.rend(); ++access) {  // latest first, so that few sets are compared
+      std::int64_t& found = latest[static_cast<std::size_t>(access->stream)];
+      if (access->stream != stream && (writes || access->writes) && access->op > found && overlap(slice, access->slice))
+        found = access->op;
     }
   };
   for_each_read(body, [&](const Slice& slice) { look(slice, false); });

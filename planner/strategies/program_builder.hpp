@@ -51,11 +51,12 @@ class ProgramBuilder {
     bool writes;
     Slice slice;
   };
-  bool overlap(const Slice& a, const Slice& b) const;
-  std::vector<OpIndex> conflicts(const std::vector<std::vector<Access>>& accesses, int stream, const OpBody& body) const;
+  bool overlap(const Slice& a, const Slice& b);
+  std::vector<OpIndex> conflicts(const std::vector<std::vector<Access>>& accesses, int stream, const OpBody& body);
 
   Schedule schedule_;
   std::unordered_multimap<std::size_t, TokenSetId> set_of_hash_;
+  std::unordered_map<std::uint64_t, bool> intersects_;  // of pairs of sets that were asked about
   using Accesses = std::vector<std::vector<std::vector<Access>>>;  // [rank][buffer]
   Accesses forward_accesses_, backward_accesses_;                  // apart: a barrier separates the phases
 };

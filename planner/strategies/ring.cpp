@@ -5,7 +5,7 @@
 namespace hsap {
 
 const Strategy& ring_strategy() {
-  static const RingStrategy strategy("ring", "contiguous shards, KV around a ring", place_contiguous);
+  static const RingStrategy strategy("ring", "contiguous shards, KV around a ring", place_contiguous, place_whole);
   return strategy;
 }
 

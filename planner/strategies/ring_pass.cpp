@@ -1,5 +1,7 @@
 #include "planner/strategies/ring_pass.hpp"
 
+#include <algorithm>
+
 namespace hsap {
 
 namespace {
@@ -16,20 +18,12 @@ struct RingStep {
 
 class RingRank {
  public:
-  RingRank(ProgramBuilder& builder, const std::vector<View>& ring, std::size_t place)
-      : builder_(builder), ring_(ring), place_(place), view_(ring[place]), size_(ring.size()) {
-    const TokenSet& own = builder.tokens(view_.tokens);
-    const TokenSet needed = builder.mask().keys_seen_by(own);
-    for (std::size_t step = 0; step < size_; ++step) {
-      const TokenSet& block = builder.tokens(block_tokens(step));
-      if (step == 0) {
-        steps_.push_back({view_.tokens, view_.tokens});
-        continue;
-      }
-      TokenSet keys = intersection(block, needed);
-      TokenSet queries = keys.empty() ? TokenSet{} : intersection(builder.tokens(view_.tokens), builder.mask().queries_seeing(keys));
-      steps_.push_back({builder.intern(std::move(queries)), builder.intern(std::move(keys))});
-    }
+  RingRank(ProgramBuilder& builder, const std::vector<RingPlace>& ring, std::size_t place)
+      : builder_(builder), ring_(ring), place_(place), view_(ring[place].view), size_(ring.size()) {
+    std::vector<TokenSet> seen;  // keys that each part of this rank's rows sees
+    for (const TokenSetId part : ring[place].parts) seen.push_back(builder.mask().keys_seen_by(builder.tokens(part)));
+    steps_.push_back({view_.tokens, view_.tokens});
+    for (std::size_t step = 1; step < size_; ++step) steps_.push_back(find_work(source(step), seen));
     for (const RingStep& step : steps_) pieces_ += has_work(step);
   }
 
@@ -74,10 +68,34 @@ class RingRank {
  private:
   static int number(std::size_t step) { return static_cast<int>(step); }
   bool has_work(const RingStep& step) const { return !builder_.tokens(step.keys).empty(); }
-  /// Tokens of the block that is here at `step`: it started `step` places back.
-  TokenSetId block_tokens(std::size_t step) const { return ring_[(place_ + size_ - step % size_) % size_].tokens; }
-  RankId next_rank() const { return ring_[(place_ + 1) % size_].rank; }
-  RankId previous_rank() const { return ring_[(place_ + size_ - 1) % size_].rank; }
+  /// Where the block that is here at `step` comes from: `step` places back.
+  const RingPlace& source(std::size_t step) const { return ring_[(place_ + size_ - step % size_) % size_]; }
+  TokenSetId block_tokens(std::size_t step) const { return source(step).view.tokens; }
+  RankId next_rank() const { return ring_[(place_ + 1) % size_].view.rank; }
+  RankId previous_rank() const { return ring_[(place_ + size_ - 1) % size_].view.rank; }
+
+  /// The rows and keys to attend to in a block. A shard of one range is cut to what the mask leaves; shards of many ranges are
+  /// taken by parts, so that the schedule does not hold a set of its own for every pair of ranks.
+  RingStep find_work(const RingPlace& block, const std::vector<TokenSet>& seen) {
+    const RingPlace& here = ring_[place_];
+    std::vector<bool> uses_part(here.parts.size(), false), uses_key(block.parts.size(), false);
+    for (std::size_t i = 0; i < here.parts.size(); ++i)
+      for (std::size_t j = 0; j < block.parts.size(); ++j)
+        if (seen[i].intersects(builder_.tokens(block.parts[j]))) uses_part[i] = uses_key[j] = true;
+    RingStep work{chosen(here, uses_part), chosen(block, uses_key)};
+    if (here.parts.size() > 1 || !has_work(work)) return work;
+    TokenSet keys = intersection(builder_.tokens(work.keys), seen.front());
+    TokenSet queries = intersection(builder_.tokens(work.queries), builder_.mask().queries_seeing(keys));
+    return {builder_.intern(std::move(queries)), builder_.intern(std::move(keys))};
+  }
+
+  TokenSetId chosen(const RingPlace& place, const std::vector<bool>& uses) {
+    if (std::find(uses.begin(), uses.end(), false) == uses.end()) return place.view.tokens;
+    TokenSet tokens;
+    for (std::size_t i = 0; i < uses.size(); ++i)
+      if (uses[i]) tokens = set_union(tokens, builder_.tokens(place.parts[i]));
+    return builder_.intern(std::move(tokens));
+  }
 
   Block own_block() const { return {builder_.whole(view_.rank, view_.k), builder_.whole(view_.rank, view_.v)}; }
   Slice rows(const Slice& slice, std::size_t step) const { return {slice.buffer, steps_[step].keys, slice.heads}; }
@@ -116,7 +134,7 @@ class RingRank {
   }
 
   ProgramBuilder& builder_;
-  const std::vector<View>& ring_;
+  const std::vector<RingPlace>& ring_;
   const std::size_t place_;
   const View view_;
   const std::size_t size_;
@@ -127,7 +145,20 @@ class RingRank {
 
 }  // namespace
 
-void ring_pass(ProgramBuilder& builder, const std::vector<View>& ring) {
+RingPlace place_whole(ProgramBuilder&, const View& view) { return {view, {view.tokens}}; }
+
+RingPlace place_by_halves(ProgramBuilder& builder, const View& view) {
+  std::vector<TokenRange> first_halves;
+  for (std::size_t d = 0; d < builder.mask().documents(); ++d) {
+    const TokenRange document = builder.mask().document(d);
+    first_halves.push_back({document.begin, document.begin + document.size() / 2});
+  }
+  const TokenSet early = intersection(builder.tokens(view.tokens), TokenSet(std::move(first_halves)));
+  const TokenSet late = difference(builder.tokens(view.tokens), early);
+  return {view, {builder.intern(early), builder.intern(late)}};
+}
+
+void ring_pass(ProgramBuilder& builder, const std::vector<RingPlace>& ring) {
   for (std::size_t place = 0; place < ring.size(); ++place) {
     RingRank rank(builder, ring, place);
     rank.forward();

@@ -11,7 +11,19 @@
 
 namespace hsap {
 
+/// One place in the ring. A rank attends with all its tokens to the whole block, or where that is enough with some parts to some
+/// parts of the block: zigzag shards have two, the early and the late chunks of their documents.
+struct RingPlace {
+  View view;
+  std::vector<TokenSetId> parts;  ///< disjoint, together the view's tokens
+};
+
+/// A shard without parts: contiguous.
+RingPlace place_whole(ProgramBuilder& builder, const View& view);
+/// A zigzag shard: its rows in the first halves of their documents, and those in the second halves.
+RingPlace place_by_halves(ProgramBuilder& builder, const View& view);
+
 /// One ring: ring[i] sends to ring[(i+1) % R]. The views' tokens are disjoint, their heads equal.
-void ring_pass(ProgramBuilder& builder, const std::vector<View>& ring);
+void ring_pass(ProgramBuilder& builder, const std::vector<RingPlace>& ring);
 
 }  // namespace hsap

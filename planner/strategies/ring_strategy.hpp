@@ -4,6 +4,7 @@
 #include <string>
 
 #include "planner/placement/placement.hpp"
+#include "planner/strategies/ring_pass.hpp"
 #include "planner/strategies/strategy.hpp"
 
 namespace hsap {
@@ -11,7 +12,8 @@ namespace hsap {
 class RingStrategy : public Strategy {
  public:
   using Place = Placement (*)(const DocumentMask& mask, int ranks);
-  RingStrategy(std::string name, std::string summary, Place place);
+  using Split = RingPlace (*)(ProgramBuilder& builder, const View& view);
+  RingStrategy(std::string name, std::string summary, Place place, Split split);
 
   std::string name() const override { return name_; }
   std::string summary() const override { return summary_; }
@@ -22,6 +24,7 @@ class RingStrategy : public Strategy {
  private:
   std::string name_, summary_;
   Place place_;
+  Split split_;
 };
 
 }  // namespace hsap

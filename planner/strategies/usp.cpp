@@ -26,8 +26,8 @@ class Usp : public Strategy {
     ProgramBuilder builder(name(), degrees, problem, owned);
     with_head_exchange(builder, consecutive_groups(degrees), [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
       for (std::size_t member = 0; member < views.front().size(); ++member) {
-        std::vector<View> ring;
-        for (const std::vector<View>& group : views) ring.push_back(group[member]);
+        std::vector<RingPlace> ring;
+        for (const std::vector<View>& group : views) ring.push_back(place_by_halves(b, group[member]));
         ring_pass(b, ring);
       }
     });

@@ -5,7 +5,7 @@
 namespace hsap {
 
 const Strategy& zigzag_strategy() {
-  static const RingStrategy strategy("zigzag", "per-document zigzag shards, KV around a ring", place_zigzag);
+  static const RingStrategy strategy("zigzag", "per-document zigzag shards, KV around a ring", place_zigzag, place_by_halves);
   return strategy;
 }
 

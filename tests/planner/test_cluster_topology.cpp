@@ -268,7 +268,8 @@ TEST_CASE("cluster: mistakes in a file are refused with line, key, found and exp
   };
   const Mistake mistakes[] = {
       {"name: two nodes\n", "", "test.yaml:1: name: this key is missing; expected the keys name, nodes"},
-      {"name: two nodes", "name:", "test.yaml:1: name: found nothing, expected text"},
+      {"name: two nodes", "name:", "test.yaml:1: name: found nothing, expected one line of text"},
+      {"name: two nodes", "name: \"two\\nnodes\"", "test.yaml:1: name: found \"two nodes\", expected one line of text"},
       {"nodes: 2", "nodes: 0", "test.yaml:2: nodes: found \"0\", expected a whole number from 1 to 32,768"},
       {"nodes: 2", "nodes: -2", "test.yaml:2: nodes: found \"-2\", expected a whole number"},
       {"nodes: 2", "nodes: 2.0", "test.yaml:2: nodes: found \"2.0\""},
@@ -347,7 +348,9 @@ TEST_CASE("cluster: files of other kinds are refused with what they look like") 
       {"{\"a\": 1}", "a JSON file"},
       {"[1, 2]", "a JSON file"},
       {"just words", "it is no YAML map with the keys name, nodes"},
-      {"a: 1\n---\nb: 2\n", "it is no YAML map with the keys name, nodes"},
+      {"a: 1\n---\nb: 2\n", "it is no YAML (something follows the first document)"},
+      {",x\nname: a\n", "it is no YAML (something follows the first document)"},
+      {"name: a\n---\nname: b\n", "it is no YAML (something follows the first document)"},
       {"topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ tbd ]\n",
        "test.yaml:3: this is an ASTRA-sim network file whose key \"bandwidth\" has no number: found \"tbd\""},
   };

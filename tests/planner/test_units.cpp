@@ -67,6 +67,7 @@ TEST_CASE("units: what cannot be read is refused with the reason and the units t
       {parse_seconds, "5e3 us", "is unknown"},
       {parse_seconds, "1.2.3 us", "malformed"},
       {parse_seconds, "5 us 6 us", "is unknown"},
+      {parse_seconds, "5 us\nand more", "\"5 us and more\" is no time"},
       {parse_bytes_per_second, "400 Gbps", "write a number and one of GB/s, Gb/s"},
       {parse_bytes_per_second, "400 gb/s", "b is bit, B is byte"},
       {parse_bytes_per_second, "400 GB", "\"GB\" is unknown"},

@@ -10,7 +10,7 @@ class List(CommandTest):
         text = self.succeed("hsap-plan", "list")
         section = re.search(rf"^{title}.*\n((?:  .*\n)+)", text, re.MULTILINE)
         self.assertIsNotNone(section, text)
-        return [line.split()[0] for line in section.group(1).splitlines()]
+        return re.findall(r"^  (\S+)", section.group(1), re.MULTILINE)
 
     def test_all_that_is_built_in_is_listed(self):
         self.assertEqual(set(self.names("Strategies")), {"ring", "zigzag", "allgather", "ulysses", "usp", "lasp", "hsap"})

@@ -43,7 +43,7 @@ std::vector<NumberColumn> number_columns() {
   return {
       {"forward\nms", kMilli, [](const Outcome& o) { return o.forward_seconds; }},
       {"backward\nms", kMilli, [](const Outcome& o) { return o.backward_seconds; }},
-      {"exposed\ncommunic. ms", kMilli, [](const Outcome& o) { return o.exposed_communication_seconds; }},
+      {"exposed\ncomm. ms", kMilli, [](const Outcome& o) { return o.exposed_communication_seconds; }},
       {"sent by busiest\nrank, MiB", kMebi, [](const Outcome& o) { return o.bytes_sent_busiest_rank; }},
       {"between\nnodes, MiB", kMebi, [](const Outcome& o) { return o.bytes_between_nodes; }},
       {"peak memory\nMiB", kMebi, [](const Outcome& o) { return o.peak_memory_bytes; }},

@@ -1,9 +1,9 @@
 #include "planner/ir/verify/messages.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "planner/ir/errors.hpp"
 #include "planner/ir/verify/place.hpp"

@@ -1,0 +1,68 @@
+#include "planner/placement/bin.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace hsap {
+
+namespace {
+
+bool nearer_to_start(const Piece& a, const Piece& b) {
+  if (a.begin + a.end != b.begin + b.end) return a.begin + a.end < b.begin + b.end;
+  return a.document != b.document ? a.document < b.document : a.begin < b.begin;
+}
+
+}  // namespace
+
+void Bin::add(const Piece& piece) {
+  pieces.push_back(piece);
+  cost += piece.cost;
+  tokens += piece.tokens();
+}
+
+void Bin::sort() { std::sort(pieces.begin(), pieces.end(), nearer_to_start); }
+
+void Bin::insert(const Piece& piece) {
+  pieces.insert(std::upper_bound(pieces.begin(), pieces.end(), piece, nearer_to_start), piece);
+  cost += piece.cost;
+  tokens += piece.tokens();
+}
+
+Piece Bin::take(std::size_t index) {
+  const Piece piece = pieces[index];
+  pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(index));
+  cost -= piece.cost;
+  tokens -= piece.tokens();
+  return piece;
+}
+
+void Bin::resize(std::size_t index, Token begin, Token end, const RowCost& rows) {
+  Piece& piece = pieces[index];
+  const Piece resized(piece.document, begin, end, rows);
+  cost += resized.cost - piece.cost;
+  tokens += resized.tokens() - piece.tokens();
+  piece = resized;
+}
+
+void move_cheapest(Bin& from, Bin& to, Token least, Token most, const RowCost& rows) {
+  std::size_t leaving = 0;  // pieces that leave, the one that is cut included
+  std::optional<Piece> kept;
+  for (Token moved = 0; moved < least; ++leaving) {
+    const Piece& piece = from.pieces[leaving];
+    if (moved + piece.tokens() <= most) {
+      to.insert(piece);
+      moved += piece.tokens();
+    } else {
+      const Token cut = piece.begin + least - moved;
+      to.insert({piece.document, piece.begin, cut, rows});
+      kept = Piece(piece.document, cut, piece.end, rows);
+      moved = least;
+    }
+    from.cost -= piece.cost;
+    from.tokens -= piece.tokens();
+  }
+  from.pieces.erase(from.pieces.begin(), from.pieces.begin() + static_cast<std::ptrdiff_t>(leaving));
+  if (kept) from.insert(*kept);
+}
+
+}  // namespace hsap

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <optional>
+#include <queue>
+#include <utility>
+
+#include "planner/placement/cost_cut_steps.hpp"
+
+namespace hsap {
+
+namespace {
+
+/// Donors are visited again while that helps, since a receiver may end above its target by a row or by what it could not give back.
+constexpr int kPasses = 4;
+/// A donor gives up after so many receivers that can take nothing from it.
+constexpr std::size_t kRefusals = 16;
+
+/// Tokens that may move where `needed` must, if that spares a cut.
+Token with_slack(Token needed) { return needed + needed / 4; }
+
+/// What a receiver loses by giving back its cheapest tokens.
+class Returns {
+ public:
+  Returns(const Bin& bin, const RowCost& rows) : bin_(bin), rows_(rows) {
+    Token tokens = 0;
+    double cost = 0;
+    for (const Piece& piece : bin.pieces) {
+      tokens_.push_back(tokens += piece.tokens());
+      costs_.push_back(cost += piece.cost);
+    }
+  }
+
+  Token tokens() const { return bin_.tokens; }
+
+  /// Cost of what move_cheapest(bin, ..., least, most) would take. @pre 0 < least <= tokens()
+  double cost(Token least, Token most) const {
+    const auto i = static_cast<std::size_t>(std::lower_bound(tokens_.begin(), tokens_.end(), least) - tokens_.begin());
+    if (tokens_[i] <= most) return costs_[i];
+    const Token begin = bin_.pieces[i].begin;
+    return i == 0 ? rows_.of(begin, begin + least) : costs_[i - 1] + rows_.of(begin, begin + least - tokens_[i - 1]);
+  }
+
+ private:
+  const Bin& bin_;
+  const RowCost& rows_;
+  std::vector<Token> tokens_;  // of pieces 0 .. i
+  std::vector<double> costs_;
+};
+
+struct Move {
+  enum class Part { whole, head, tail };
+  Part part = Part::whole;
+  std::size_t index = 0;  // of the piece
+  Token cut = 0;
+  double gain = 0;  // of the receiver, what it gives back deducted
+  Token keys = 0;   // further keys that have to be moved
+};
+
+/// Finds what to move from one bin to another so that the receiver gains about `wanted`.
+class MoveFinder {
+ public:
+  MoveFinder(const Bin& from, const Bin& to, const RowCost& rows)
+      : from_(from), to_(to), rows_(rows), returns_(to, rows), wanted_(std::min(-from.room(), to.room())),
+        most_(std::max(1.5 * wanted_, 0.5 * (to.room() - from.room()))),
+        free_tokens_(std::min(to.token_room(), from.spare_tokens())) {}
+
+  std::optional<Move> find() {
+    for (std::size_t i = 0; i < from_.pieces.size(); ++i) {
+      const Piece& piece = from_.pieces[i];
+      const double gain = gain_of(piece);
+      if (gain > 0 && gain <= wanted_ * (1 + 1e-9) && (!whole_ || gain > whole_->gain)) whole_ = Move{Move::Part::whole, i, 0, gain, 0};
+      if (piece.cost > wanted_) try_cuts(i);
+    }
+    if (whole_ && (!cut_ || whole_->gain >= 0.5 * wanted_)) return whole_;
+    return cut_;
+  }
+
+ private:
+  Token returned(Token moved) const { return std::max<Token>(0, moved - free_tokens_); }
+
+  /// What the receiver gains by a piece; nothing if it would have to give back more than it has.
+  double gain_of(const Piece& piece) const {
+    const Token least = returned(piece.tokens());
+    if (least == 0) return piece.cost;
+    if (least > returns_.tokens()) return 0;
+    const Token most = piece.tokens() + std::min(from_.token_room(), to_.spare_tokens());
+    return piece.cost - returns_.cost(least, std::min(with_slack(least), most));
+  }
+
+  void try_cuts(std::size_t index) {
+    const Piece& piece = from_.pieces[index];
+    if (cut_ && rows_.keys_before(rows_.head_end(piece.begin, piece.end, wanted_)) >= cut_->keys) return;
+    // A head that costs `wanted` ends before a tail of that cost begins, unless the piece is small: it is the cheaper cut.
+    if (!try_cut(index, Move::Part::head) || piece.cost < 2 * wanted_) try_cut(index, Move::Part::tail);
+  }
+
+  bool try_cut(std::size_t index, Move::Part part) {
+    const Piece& piece = from_.pieces[index];
+    if (piece.tokens() < 2) return false;
+    const Token cut = std::clamp(place_of_cut(piece, part), piece.begin + 1, piece.end - 1);
+    const bool head = part == Move::Part::head;
+    const double gain = gain_of({piece.document, head ? piece.begin : cut, head ? cut : piece.end, rows_});
+    if (gain < 0.5 * wanted_ || gain > most_) return false;
+    const Token keys = rows_.keys_before(cut);
+    if (!cut_ || keys < cut_->keys) cut_ = Move{part, index, cut, gain, keys};
+    return true;
+  }
+
+  /// Where to cut so that the receiver gains what is wanted. Tokens beyond the free ones are paid for with as many cheap ones, so
+  ///   cost - price (tokens - free) = wanted.
+  /// The price depends on the tokens, so this is solved by repetition.
+  Token place_of_cut(const Piece& piece, Move::Part part) const {
+    const bool head = part == Move::Part::head;
+    const auto cut_for = [&](const RowCost& rows, double cost) {
+      return head ? rows.head_end(piece.begin, piece.end, cost) : rows.tail_begin(piece.begin, piece.end, cost);
+    };
+    Token cut = cut_for(rows_, wanted_);
+    for (int round = 0; round < 3; ++round) {
+      const Token back = returned(head ? cut - piece.begin : piece.end - cut);
+      if (back == 0 || back > returns_.tokens()) break;
+      const double price = returns_.cost(back, back) / static_cast<double>(back);
+      cut = cut_for(rows_.less(price), wanted_ - price * static_cast<double>(free_tokens_));
+    }
+    return cut;
+  }
+
+  const Bin& from_;
+  const Bin& to_;
+  const RowCost& rows_;
+  Returns returns_;
+  double wanted_;
+  double most_;         // gain that still leaves both bins nearer to their targets
+  Token free_tokens_;   // that may change sides for nothing
+  std::optional<Move> whole_, cut_;
+};
+
+void apply(const Move& move, Bin& from, Bin& to, const RowCost& rows) {
+  Piece piece = from.take(move.index);
+  if (move.part == Move::Part::head) {
+    from.insert({piece.document, move.cut, piece.end, rows});
+    piece = Piece(piece.document, piece.begin, move.cut, rows);
+  } else if (move.part == Move::Part::tail) {
+    from.insert({piece.document, piece.begin, move.cut, rows});
+    piece = Piece(piece.document, move.cut, piece.end, rows);
+  }
+  const Token least = std::max({Token{0}, piece.tokens() - to.token_room(), -from.spare_tokens()});
+  move_cheapest(to, from, least, std::min({with_slack(least), from.token_room(), piece.tokens() + to.spare_tokens()}), rows);
+  to.insert(piece);
+}
+
+/// One visit to every bin above its target. Returns whether anything moved.
+bool level_once(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
+  using Entry = std::pair<double, std::size_t>;  // room or excess, bin
+  std::priority_queue<Entry> rooms, donors;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i].room() > 0) rooms.push({bins[i].room(), i});
+    if (bins[i].room() < -tolerance * bins[i].target) donors.push({-bins[i].room(), i});
+  }
+  bool moved = false;
+  for (; !donors.empty(); donors.pop()) {
+    Bin& from = bins[donors.top().second];
+    std::vector<Entry> refused;
+    while (from.room() < -tolerance * from.target && !rooms.empty() && refused.size() < kRefusals) {
+      const Entry entry = rooms.top();
+      rooms.pop();
+      Bin& to = bins[entry.second];
+      const std::optional<Move> move = MoveFinder(from, to, rows).find();
+      if (!move) {
+        refused.push_back(entry);
+        continue;
+      }
+      apply(*move, from, to, rows);
+      moved = true;
+      if (to.room() > 0.01 * tolerance * to.target) rooms.push({to.room(), entry.second});
+    }
+    for (const Entry& entry : refused) rooms.push(entry);
+  }
+  return moved;
+}
+
+}  // namespace
+
+void level_costs(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
+  for (Bin& bin : bins) bin.sort();
+  for (int pass = 0; pass < kPasses; ++pass)
+    if (!level_once(bins, rows, tolerance)) return;
+}
+
+}  // namespace hsap

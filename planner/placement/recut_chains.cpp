@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <unordered_set>
+
+#include "planner/placement/cost_cut_steps.hpp"
+
+namespace hsap {
+
+namespace {
+
+/// A piece that costs less than this share of its bin's target is a filler, not a link of a chain. Found by trial on packed batches of seven
+/// length distributions, 8 to 512 groups: 0.05 to 0.4 move the same number of keys within 3 %.
+constexpr double kSmallestLink = 0.2;
+
+struct Link {
+  std::size_t bin;
+  std::size_t index;  // in the bin
+  Piece piece;        // before the cuts are shifted
+};
+
+/// The pieces of all documents that are cut, document by document, the last rows first.
+std::vector<Link> links_of(const std::vector<Bin>& bins) {
+  std::unordered_set<std::size_t> cut;
+  for (const Bin& bin : bins)
+    for (const Piece& piece : bin.pieces)
+      if (piece.begin > 0) cut.insert(piece.document);
+  std::vector<Link> links;
+  for (std::size_t i = 0; i < bins.size(); ++i)
+    for (std::size_t k = 0; k < bins[i].pieces.size(); ++k)
+      if (cut.contains(bins[i].pieces[k].document)) links.push_back({i, k, bins[i].pieces[k]});
+  std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
+    return a.piece.document != b.piece.document ? a.piece.document < b.piece.document : a.piece.end > b.piece.end;
+  });
+  return links;
+}
+
+bool is_chained(const Link& tail, const Link& head, const std::vector<Bin>& bins) {
+  return tail.piece.document == head.piece.document && tail.piece.begin == head.piece.end &&
+         head.piece.cost > kSmallestLink * bins[head.bin].target && tail.piece.cost > kSmallestLink * bins[tail.bin].target;
+}
+
+/// Recuts the chain links[first, last], tail first; the last link takes what the others leave.
+void recut(const std::vector<Link>& links, std::size_t first, std::size_t last, const RowCost& rows, std::vector<Bin>& bins) {
+  const Token chain_begin = links[last].piece.begin;
+  Token end = links[first].piece.end;
+  for (std::size_t i = first; i < last; ++i) {
+    Bin& bin = bins[links[i].bin];
+    const Piece& piece = bin.pieces[links[i].index];
+    const double room = bin.room() + piece.cost;
+    const Token fitting = room > 0 ? rows.tail_begin(chain_begin, end, room) : end;
+    const Token begin = std::clamp(end - (bin.token_room() + piece.tokens()), fitting, end);
+    bin.resize(links[i].index, begin, end, rows);
+    end = begin;
+  }
+  bins[links[last].bin].resize(links[last].index, chain_begin, end, rows);
+}
+
+}  // namespace
+
+void recut_chains(std::vector<Bin>& bins, const RowCost& rows) {
+  const std::vector<Link> links = links_of(bins);
+  for (std::size_t first = 0; first < links.size();) {
+    std::size_t last = first;
+    while (last + 1 < links.size() && is_chained(links[last], links[last + 1], bins)) ++last;
+    if (last > first) recut(links, first, last, rows, bins);
+    first = last + 1;
+  }
+  for (Bin& bin : bins) std::erase_if(bin.pieces, [](const Piece& piece) { return piece.tokens() == 0; });
+}
+
+}  // namespace hsap

@@ -1,0 +1,43 @@
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+#include "planner/placement/cost_cut_steps.hpp"
+
+namespace hsap {
+
+namespace {
+
+bool costlier(const Piece& a, const Piece& b) {
+  if (a.cost != b.cost) return a.cost > b.cost;
+  return a.document != b.document ? a.document < b.document : a.begin < b.begin;
+}
+
+}  // namespace
+
+void spread(std::vector<Piece> pieces, const RowCost& rows, std::vector<Bin>& bins) {
+  std::sort(pieces.begin(), pieces.end(), costlier);
+  std::size_t next = 0;  // the first bin without a tail
+  for (Piece& piece : pieces) {
+    while (next < bins.size() && piece.tokens() > 1 && piece.cost > bins[next].target * (1 + 1e-9)) {
+      const Token fitting = std::max(rows.tail_begin(piece.begin, piece.end, bins[next].target), piece.end - bins[next].most);
+      const Token cut = std::min(fitting, piece.end - 1);  // a bin may be too small for a single row
+      if (cut <= piece.begin) break;
+      bins[next++].add({piece.document, cut, piece.end, rows});
+      piece = Piece(piece.document, piece.begin, cut, rows);
+    }
+  }
+
+  std::sort(pieces.begin(), pieces.end(), costlier);
+  std::priority_queue<std::pair<double, std::size_t>> rooms;  // of equal rooms the first bin: indices count down
+  for (std::size_t i = 0; i < bins.size(); ++i) rooms.push({bins[i].room(), bins.size() - 1 - i});
+  for (const Piece& piece : pieces) {
+    const std::size_t index = rooms.top().second;
+    rooms.pop();
+    Bin& bin = bins[bins.size() - 1 - index];
+    bin.add(piece);
+    rooms.push({bin.room(), index});
+  }
+}
+
+}  // namespace hsap

@@ -1,0 +1,70 @@
+// What a placement is worth: how even costs and tokens are, how many keys must be moved, and the least that any plan must move.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "planner/placement/placement.hpp"
+
+namespace hsap::test {
+
+struct PlacementMeasures {
+  double cost_max_over_mean = 1;
+  double tokens_max_over_mean = 1;
+  double max_cost = 0;
+  Token max_tokens = 0;
+  Token keys_moved = 0;  ///< sum over groups of the keys that its rows see and that it does not hold
+};
+
+/// Cost as place_cost_cut understands it: pairs + pairs_per_token x tokens.
+inline PlacementMeasures measure(const DocumentMask& mask, const Placement& placement, double pairs_per_token) {
+  PlacementMeasures measures;
+  const TokenSet all{{0, mask.tokens()}};
+  double total = 0;
+  for (const TokenSet& tokens : placement) {
+    const double cost = static_cast<double>(mask.pairs(tokens, all)) + pairs_per_token * static_cast<double>(tokens.size());
+    total += cost;
+    measures.max_cost = std::max(measures.max_cost, cost);
+    measures.max_tokens = std::max(measures.max_tokens, tokens.size());
+    measures.keys_moved += difference(mask.keys_seen_by(tokens), tokens).size();
+  }
+  const auto groups = static_cast<double>(placement.size());
+  measures.cost_max_over_mean = measures.max_cost * groups / total;
+  measures.tokens_max_over_mean = static_cast<double>(measures.max_tokens) * groups / static_cast<double>(mask.tokens());
+  return measures;
+}
+
+/// Fewest keys that any plan moves in which rows are computed where their token lies, no group holds more than `most_tokens` or costs
+/// more than `most_cost`. Without a window. Rows from x on of a document of L tokens lie on at least
+/// max((L - x) / most_tokens, cost(x, L) / most_cost) groups, all of which need keys 0 .. x; summed over x that is
+/// the sum over k = 1, 2, ... of the x_k > 0 at which k groups are just not enough (our derivation).
+inline double fewest_keys_moved(const DocumentMask& mask, double most_tokens, double most_cost, double pairs_per_token) {
+  const double h = pairs_per_token + 0.5;
+  double keys = 0;
+  for (std::size_t document = 0; document < mask.documents(); ++document) {
+    const auto length = static_cast<double>(mask.document(document).size());
+    const double cost = 0.5 * length * length + h * length;
+    for (double k = 1;; ++k) {
+      const double rest = cost - k * most_cost;  // cost of the rows below x_k; x^2 / 2 + h x = rest
+      const double by_cost = rest <= 0 ? 0 : std::sqrt(h * h + 2 * rest) - h;
+      const double x = std::max(length - k * most_tokens, by_cost);
+      if (x <= 0) break;
+      keys += x;
+    }
+  }
+  return keys;
+}
+
+/// Every token of the mask is held once.
+inline bool is_partition(const DocumentMask& mask, const Placement& placement) {
+  Token held = 0;
+  std::vector<TokenRange> ranges;
+  for (const TokenSet& tokens : placement) {
+    held += tokens.size();
+    ranges.insert(ranges.end(), tokens.ranges().begin(), tokens.ranges().end());
+  }
+  return held == mask.tokens() && TokenSet(std::move(ranges)) == TokenSet{{0, mask.tokens()}};
+}
+
+}  // namespace hsap::test

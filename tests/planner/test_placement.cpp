@@ -1,0 +1,264 @@
+// The placement laws: small cases by hand, then what each promises, on random packings.
+#include "planner/placement/placement.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "planner/ir/errors.hpp"
+#include "tests/planner/placement_measures.hpp"
+#include "tests/planner/random_sets.hpp"
+
+namespace hsap {
+namespace {
+
+using Catch::Matchers::Contains;
+using test::is_partition;
+using test::measure;
+
+DocumentMask mask_of(const std::vector<Token>& lengths, std::optional<Token> window = std::nullopt) {
+  std::vector<Token> offsets{0};
+  for (const Token length : lengths) offsets.push_back(offsets.back() + length);
+  return DocumentMask(std::move(offsets), window);
+}
+
+Token ceil_of_mean(const DocumentMask& mask, int groups) { return (mask.tokens() + groups - 1) / groups; }
+
+/// Every group holds floor or ceiling of T / groups.
+bool has_equal_tokens(const DocumentMask& mask, const Placement& placement) {
+  const auto groups = static_cast<int>(placement.size());
+  return std::all_of(placement.begin(), placement.end(), [&](const TokenSet& tokens) {
+    return tokens.size() == mask.tokens() / groups || tokens.size() == ceil_of_mean(mask, groups);
+  });
+}
+
+/// Documents of very unequal lengths: log-uniform from 1 to 2^most_bits.
+DocumentMask random_packing(std::mt19937& random, int documents, int most_bits, std::optional<Token> window) {
+  std::vector<Token> lengths;
+  for (int i = 0; i < documents; ++i) {
+    const Token scale = Token{1} << test::draw(random, 0, most_bits - 1);
+    lengths.push_back(scale + test::draw(random, 0, scale));
+  }
+  return mask_of(lengths, window);
+}
+
+constexpr int kGroups[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 31, 32, 61, 64};
+
+// --- contiguous and zigzag --------------------------------------------------------------------------------------------
+
+TEST_CASE("contiguous: ten tokens on three groups") {
+  const Placement placement = place_contiguous(mask_of({4, 6}), 3);
+  CHECK(placement == Placement{TokenSet{{0, 3}}, TokenSet{{3, 6}}, TokenSet{{6, 10}}});
+}
+
+TEST_CASE("zigzag: group i of n holds chunks i and 2n-1-i of each document") {
+  CHECK(place_zigzag(mask_of({8}), 2) == Placement{TokenSet{{0, 2}, {6, 8}}, TokenSet{{2, 6}}});
+  CHECK(place_zigzag(mask_of({4, 8}), 2) == Placement{TokenSet{{0, 1}, {3, 6}, {10, 12}}, TokenSet{{1, 3}, {6, 10}}});
+}
+
+TEST_CASE("zigzag: remainder tokens are dealt on from document to document") {
+  // Four chunks. The first document deals to chunks 0 1 2, the second to 3 0 1, which lie in it in the order 0 1 3.
+  CHECK(place_zigzag(mask_of({3, 3}), 2) == Placement{TokenSet{{0, 1}, {3, 4}, {5, 6}}, TokenSet{{1, 3}, {4, 5}}});
+}
+
+TEST_CASE("zigzag: the groups of one long document have equal pairs within rounding") {
+  for (const int groups : {2, 3, 8, 61}) {
+    CAPTURE(groups);
+    const DocumentMask divisible = mask_of({2 * groups * 1000});
+    const TokenSet all{{0, divisible.tokens()}};
+    for (const TokenSet& tokens : place_zigzag(divisible, groups))
+      CHECK(divisible.pairs(tokens, all) * groups == divisible.pairs());
+
+    // One token more or less per chunk, each of at most T pairs, and what that shifts.
+    const DocumentMask odd = mask_of({2 * groups * 1000 + groups + 1});
+    for (const TokenSet& tokens : place_zigzag(odd, groups))
+      CHECK(std::abs(static_cast<double>(odd.pairs(tokens, TokenSet{{0, odd.tokens()}}) - odd.pairs() / groups)) <=
+            2.0 * static_cast<double>(odd.tokens()));
+  }
+}
+
+TEST_CASE("contiguous and zigzag: every token once, token counts equal to one, on random packings") {
+  const unsigned seed = GENERATE(11u, 12u, 13u);
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (const int groups : kGroups) {
+    const DocumentMask mask = random_packing(random, static_cast<int>(test::draw(random, 1, 60)), 10, std::nullopt);
+    CAPTURE(groups, mask.tokens(), mask.documents());
+    for (const Placement& placement : {place_contiguous(mask, groups), place_zigzag(mask, groups)}) {
+      CHECK(is_partition(mask, placement));
+      CHECK(has_equal_tokens(mask, placement));
+    }
+  }
+}
+
+// --- cost cut: by hand ------------------------------------------------------------------------------------------------
+
+TEST_CASE("cost cut: equal documents stay whole, as many on each group") {
+  const DocumentMask mask = mask_of(std::vector<Token>(12, 100));
+  const Placement placement = place_cost_cut(mask, 4);
+  CHECK(is_partition(mask, placement));
+  CHECK(measure(mask, placement, 0).keys_moved == 0);
+  for (const TokenSet& tokens : placement) CHECK(tokens.size() == 300);
+}
+
+TEST_CASE("cost cut: a document of eight tokens on two groups is cut where both cost eighteen pairs") {
+  // Tail 7 + 8 and head 1 .. 6 cost 15 and 21; the rows 1 + 2 make both equal and move no further key: the zigzag of eight tokens.
+  const DocumentMask mask = mask_of({8});
+  CHECK(place_cost_cut(mask, 2) == Placement{TokenSet{{0, 2}, {6, 8}}, TokenSet{{2, 6}}});
+}
+
+TEST_CASE("cost cut: without a binding cap one document is cut contiguously, tail first, at equal costs") {
+  const DocumentMask mask = mask_of({10'000});
+  const Placement placement = place_cost_cut(mask, 4, {.token_cap = 4});
+  // cuts at L sqrt(k / 4)
+  CHECK(placement == Placement{TokenSet{{8660, 10'000}}, TokenSet{{7071, 8660}}, TokenSet{{5000, 7071}}, TokenSet{{0, 5000}}});
+  CHECK(measure(mask, placement, 0).keys_moved == 8660 + 7071 + 5000);
+}
+
+TEST_CASE("cost cut: the cost of a token makes groups of short documents smaller") {
+  // Alone, the long document costs 1000 x 1001 / 2 = 500,500 pairs and the 100 short ones 100 x 55 = 5,500.
+  std::vector<Token> lengths(100, 10);
+  lengths.push_back(1000);
+  const DocumentMask mask = mask_of(lengths);
+  const Placement cheap = place_cost_cut(mask, 2, {.token_cap = 2, .pairs_per_token = 0});
+  const Placement dear = place_cost_cut(mask, 2, {.token_cap = 2, .pairs_per_token = 1'000'000});
+  CHECK(measure(mask, cheap, 0).cost_max_over_mean < 1.003);
+  CHECK(measure(mask, dear, 1'000'000).cost_max_over_mean < 1.001);
+  CHECK(measure(mask, cheap, 0).tokens_max_over_mean > 1.4);
+  CHECK(measure(mask, dear, 1'000'000).tokens_max_over_mean < 1.001);
+}
+
+TEST_CASE("cost cut: a document that fits a node stays on the groups of one node, next to each other") {
+  // The long document has half of the cost: 4 of 8 groups, which are one node of four.
+  const double half = 4000.0 * 4001 / 2;
+  std::vector<Token> lengths(100, 0);
+  const auto short_length = static_cast<Token>(std::sqrt(2 * half / 100));
+  std::fill(lengths.begin(), lengths.end(), short_length);
+  lengths.push_back(4000);
+  const DocumentMask mask = mask_of(lengths);
+  const Placement placement = place_cost_cut(mask, 8, {.token_cap = 2, .groups_per_node = 4});
+  const TokenRange document = mask.document(100);
+  std::vector<std::size_t> groups;
+  for (std::size_t group = 0; group < placement.size(); ++group)
+    if (!clip(placement[group], document.begin, document.end).empty()) groups.push_back(group);
+  CHECK(groups == std::vector<std::size_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("cost cut: fewer tokens than groups leaves groups empty, none with two") {
+  const DocumentMask mask = mask_of({1, 2});
+  const Placement placement = place_cost_cut(mask, 8, {.groups_per_node = 3});
+  REQUIRE(placement.size() == 8);
+  CHECK(is_partition(mask, placement));
+  for (const TokenSet& tokens : placement) CHECK(tokens.size() <= 1);
+}
+
+TEST_CASE("cost cut: one document of fewer tokens than groups gives each row its own group") {
+  const DocumentMask mask = mask_of({10});
+  const Placement placement = place_cost_cut(mask, 64, {.token_cap = 64});
+  CHECK(is_partition(mask, placement));
+  CHECK(measure(mask, placement, 0).max_cost == 10);
+}
+
+TEST_CASE("cost cut: one group holds all, no tokens make empty groups") {
+  CHECK(place_cost_cut(mask_of({3, 4}), 1) == Placement{TokenSet{{0, 7}}});
+  CHECK(place_cost_cut(DocumentMask(), 3) == Placement(3));
+}
+
+TEST_CASE("cost cut: with a window rows cost the window, so cuts are nearly even and move less than a window each") {
+  const DocumentMask mask = mask_of({10'000}, Token{64});
+  const Placement placement = place_cost_cut(mask, 4);
+  CHECK(is_partition(mask, placement));
+  const test::PlacementMeasures measures = measure(mask, placement, 0);
+  CHECK(measures.cost_max_over_mean < 1.001);
+  CHECK(measures.tokens_max_over_mean < 1.01);
+  CHECK(measures.keys_moved == 3 * 63);
+}
+
+TEST_CASE("cost cut: one document at cap 1 has equal tokens and equal costs, and moves the keys of the zigzag law") {
+  const DocumentMask mask = mask_of({65'536});
+  for (const int groups : {2, 3, 7, 8}) {
+    CAPTURE(groups);
+    const Placement placement = place_cost_cut(mask, groups, {.token_cap = 1});
+    CHECK(is_partition(mask, placement));
+    CHECK(has_equal_tokens(mask, placement));
+    const test::PlacementMeasures measures = measure(mask, placement, 0);
+    CHECK(measures.cost_max_over_mean < 1.001);
+    // 3/4 (k-1) L is the least that k groups with equal tokens and equal costs can move (zigzag).
+    CHECK(static_cast<double>(measures.keys_moved) < 1.15 * 0.75 * (groups - 1) * 65'536);
+  }
+}
+
+TEST_CASE("cost cut: what cannot be met is refused, and says what works") {
+  const DocumentMask mask = mask_of({5});
+  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.token_cap = 0.9}), Contains("token_cap") && Contains("at least 1"));
+  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.token_cap = std::nan("")}), Contains("token_cap"));
+  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.pairs_per_token = -1}), Contains("pairs_per_token"));
+  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.groups_per_node = 0}), Contains("groups_per_node"));
+  CHECK_THROWS_AS(place_cost_cut(mask, 0), InvalidInput);
+  CHECK_THROWS_AS(place_zigzag(mask, 0), InvalidInput);
+  CHECK_THROWS_AS(place_contiguous(mask, 0), InvalidInput);
+}
+
+// --- cost cut: on random packings -------------------------------------------------------------------------------------
+
+TEST_CASE("cost cut: every token once and never above the cap, on random packings") {
+  const unsigned seed = GENERATE(21u, 22u, 23u, 24u);
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (const int groups : kGroups)
+    for (const double cap : {1.0, 1.1, 1.25, 2.0}) {
+      const std::optional<Token> window = test::draw(random, 0, 2) == 0 ? std::optional(test::draw(random, 1, 300)) : std::nullopt;
+      const DocumentMask mask =
+          random_packing(random, static_cast<int>(test::draw(random, 1, 80)), static_cast<int>(test::draw(random, 1, 13)), window);
+      const double per_token = std::vector<double>{0, 30, 1000}[static_cast<std::size_t>(test::draw(random, 0, 2))];
+      const int per_node = static_cast<int>(test::draw(random, 1, 9));
+      CAPTURE(groups, cap, window.value_or(0), mask.documents(), mask.tokens(), per_token, per_node);
+      const CostCutOptions options{.token_cap = cap, .pairs_per_token = per_token, .groups_per_node = per_node};
+      const Placement placement = place_cost_cut(mask, groups, options);
+      REQUIRE(placement.size() == static_cast<std::size_t>(groups));
+      CHECK(is_partition(mask, placement));
+      const auto most = static_cast<Token>(std::ceil(cap * static_cast<double>(mask.tokens()) / groups));
+      for (const TokenSet& tokens : placement) CHECK(tokens.size() <= std::max(most, ceil_of_mean(mask, groups)));
+      if (cap == 1.0) CHECK(has_equal_tokens(mask, placement));
+      CHECK(place_cost_cut(mask, groups, options) == placement);
+    }
+}
+
+TEST_CASE("cost cut: costs are within half a percent of their mean when rows are small beside it") {
+  const unsigned seed = GENERATE(31u, 32u);
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (const int groups : {2, 7, 16, 61})
+    for (const double cap : {1.0, 1.1, 1.25, 2.0})
+      for (const double per_token : {0.0, 5000.0})
+        for (const int per_node : {1, 4}) {
+          const DocumentMask mask = random_packing(random, 300, 15, std::nullopt);
+          CAPTURE(groups, cap, per_token, per_node, mask.tokens());
+          const Placement placement =
+              place_cost_cut(mask, groups, {.token_cap = cap, .pairs_per_token = per_token, .groups_per_node = per_node});
+          const test::PlacementMeasures measures = measure(mask, placement, per_token);
+          CHECK(measures.cost_max_over_mean < 1.005);
+          CHECK(static_cast<double>(measures.keys_moved) >=
+                test::fewest_keys_moved(mask, static_cast<double>(measures.max_tokens), measures.max_cost, per_token) * (1 - 1e-9));
+        }
+}
+
+TEST_CASE("cost cut: documents of one token and documents of equal length are spread evenly") {
+  for (const int groups : kGroups) {
+    CAPTURE(groups);
+    const DocumentMask ones = mask_of(std::vector<Token>(1000, 1));
+    const Placement single = place_cost_cut(ones, groups, {.groups_per_node = 4});
+    CHECK(is_partition(ones, single));
+    CHECK(measure(ones, single, 0).max_tokens == ceil_of_mean(ones, groups));
+
+    const DocumentMask equal = mask_of(std::vector<Token>(100, 777));
+    const Placement placement = place_cost_cut(equal, groups, {.groups_per_node = 4});
+    CHECK(is_partition(equal, placement));
+    CHECK(measure(equal, placement, 0).cost_max_over_mean < 1.005);
+  }
+}
+
+}  // namespace
+}  // namespace hsap
