@@ -9,8 +9,8 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "planner/inputs/cluster_description.hpp"
-#include "planner/inputs/cluster_graph.hpp"
+#include "planner/inputs/cluster/cluster_description.hpp"
+#include "planner/inputs/cluster/cluster_graph.hpp"
 #include "planner/ir/errors.hpp"
 
 namespace hsap {

@@ -1,8 +1,8 @@
 #include "planner/inputs/document_lengths.hpp"
 
 #include "planner/inputs/input_text.hpp"
-#include "planner/inputs/length_formats.hpp"
-#include "planner/inputs/length_numbers.hpp"
+#include "planner/inputs/lengths/length_formats.hpp"
+#include "planner/inputs/lengths/length_numbers.hpp"
 #include "planner/ir/errors.hpp"
 
 namespace hsap {

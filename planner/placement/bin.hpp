@@ -49,8 +49,8 @@ struct Bin {
   void resize(std::size_t index, Token begin, Token end, const RowCost& rows);
 };
 
-/// Moves at least `least` and at most `most` tokens of the rows of `from` that cost least: whole pieces while they fit, then the
-/// head of one. @pre both bins are sorted, 0 <= least <= most, least <= from.tokens.
+/// Moves at least `least` and at most `most` tokens of the rows of `from` that cost least: whole pieces while they fit, then
+/// the head of one. @pre both bins are sorted, 0 <= least <= most, least <= from.tokens.
 void move_cheapest(Bin& from, Bin& to, Token least, Token most, const RowCost& rows);
 
 }  // namespace hsap

@@ -1,4 +1,5 @@
-// The cost-cut placement. Nodes are filled first, then the groups of each node from what the node holds, both by the steps of cost_cut_steps.hpp.
+// The cost-cut placement. Nodes are filled first, then the groups of each node from what the node holds, both by the steps of
+// cost_cut_steps.hpp.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -11,8 +12,8 @@ namespace hsap {
 
 namespace {
 
-/// A bin is left alone when its cost is above target by no more than this. Smaller values cut more documents for nothing that a clock would
-/// notice; nodes are levelled closer, because their groups inherit what they have.
+/// A bin is left alone when its cost is above target by no more than this. Smaller values cut more documents for nothing that a
+/// clock would notice; nodes are levelled closer, because their groups inherit what they have.
 constexpr double kNodeTolerance = 0.0003;
 constexpr double kGroupTolerance = 0.0005;
 /// Share of the tokens between mean and cap that a node may fill; the rest lets the groups of a node differ.
@@ -89,7 +90,8 @@ Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOpti
   const Token mean_down = tokens / groups;
   const Token mean_up = (tokens + groups - 1) / groups;
   const auto tokens_at = [&](double cap, int of_groups) {
-    return static_cast<Token>(std::min(std::ceil(cap * static_cast<double>(tokens) / groups * of_groups), static_cast<double>(tokens)));
+    return static_cast<Token>(
+        std::min(std::ceil(cap * static_cast<double>(tokens) / groups * of_groups), static_cast<double>(tokens)));
   };
   const Token most = std::max(tokens_at(options.token_cap, 1), mean_up);
   const Token least = options.token_cap == 1 ? mean_down : 0;  // then floor or ceiling of the mean in every group

@@ -9,7 +9,8 @@ namespace hsap {
 
 namespace {
 
-/// Donors are visited again while that helps, since a receiver may end above its target by a row or by what it could not give back.
+/// Donors are visited again while that helps, since a receiver may end above its target by a row or by what it could not give
+/// back.
 constexpr int kPasses = 4;
 /// A donor gives up after so many receivers that can take nothing from it.
 constexpr std::size_t kRefusals = 16;
@@ -59,7 +60,11 @@ struct Move {
 class MoveFinder {
  public:
   MoveFinder(const Bin& from, const Bin& to, const RowCost& rows)
-      : from_(from), to_(to), rows_(rows), returns_(to, rows), wanted_(std::min(-from.room(), to.room())),
+      : from_(from),
+        to_(to),
+        rows_(rows),
+        returns_(to, rows),
+        wanted_(std::min(-from.room(), to.room())),
         most_(std::max(1.5 * wanted_, 0.5 * (to.room() - from.room()))),
         free_tokens_(std::min(to.token_room(), from.spare_tokens())) {}
 
@@ -67,7 +72,8 @@ class MoveFinder {
     for (std::size_t i = 0; i < from_.pieces.size(); ++i) {
       const Piece& piece = from_.pieces[i];
       const double gain = gain_of(piece);
-      if (gain > 0 && gain <= wanted_ * (1 + 1e-9) && (!whole_ || gain > whole_->gain)) whole_ = Move{Move::Part::whole, i, 0, gain, 0};
+      if (gain > 0 && gain <= wanted_ * (1 + 1e-9) && (!whole_ || gain > whole_->gain))
+        whole_ = Move{Move::Part::whole, i, 0, gain, 0};
       if (piece.cost > wanted_) try_cuts(i);
     }
     if (whole_ && (!cut_ || whole_->gain >= 0.5 * wanted_)) return whole_;
@@ -105,7 +111,8 @@ class MoveFinder {
     return true;
   }
 
-  /// Where to cut so that the receiver gains what is wanted. Tokens beyond the free ones are paid for with as many cheap ones, so
+  /// Where to cut so that the receiver gains what is wanted. Tokens beyond the free ones are paid for with as many cheap ones,
+  /// so
   ///   cost - price (tokens - free) = wanted.
   /// The price depends on the tokens, so this is solved by repetition.
   Token place_of_cut(const Piece& piece, Move::Part part) const {
@@ -128,8 +135,8 @@ class MoveFinder {
   const RowCost& rows_;
   Returns returns_;
   double wanted_;
-  double most_;         // gain that still leaves both bins nearer to their targets
-  Token free_tokens_;   // that may change sides for nothing
+  double most_;        // gain that still leaves both bins nearer to their targets
+  Token free_tokens_;  // that may change sides for nothing
   std::optional<Move> whole_, cut_;
 };
 

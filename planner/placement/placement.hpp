@@ -1,5 +1,6 @@
 // Who holds which tokens: the laws by which documents are put on sequence groups. A group is what shares one token set
-// (U ranks of an island with head parallelism, or one rank). A placement is one TokenSet per group; together they hold every token once.
+// (U ranks of an island with head parallelism, or one rank). A placement is one TokenSet per group; together they hold every
+// token once.
 #pragma once
 
 #include <vector>
@@ -14,9 +15,9 @@ using Placement = std::vector<TokenSet>;  ///< [group] tokens held
 /// Throws InvalidInput when groups < 1.
 Placement place_contiguous(const DocumentMask& mask, int groups);
 
-/// Every document cut into 2n chunks of l / 2n tokens, group i holding chunks i and 2n-1-i, so that all groups get the same pairs of
-/// every document within rounding. The l mod 2n remainder tokens are dealt round robin over the chunks, one each, going on from
-/// document to document (WLB-LLM's rule): no padding, and every group holds floor or ceiling of T / n tokens.
+/// Every document cut into 2n chunks of l / 2n tokens, group i holding chunks i and 2n-1-i, so that all groups get the same
+/// pairs of every document within rounding. The l mod 2n remainder tokens are dealt round robin over the chunks, one each,
+/// going on from document to document (WLB-LLM's rule): no padding, and every group holds floor or ceiling of T / n tokens.
 /// Throws InvalidInput when groups < 1.
 Placement place_zigzag(const DocumentMask& mask, int groups);
 
@@ -29,10 +30,10 @@ struct CostCutOptions {
   int groups_per_node = 1;
 };
 
-/// Sequence-aware placement: cost (pairs + pairs_per_token x tokens) balanced under the token cap, short documents whole, long ones
-/// cut tail first into pieces of equal cost on consecutive groups. Where the cap binds, groups with costly tails also take cheap rows:
-/// short documents, and heads of long ones. Groups may stay empty when there are fewer tokens than groups. Our own design.
-/// The cap holds in every result; costs are balanced as well as whole rows allow (tests/bench/README.md has how well).
+/// Sequence-aware placement: cost (pairs + pairs_per_token x tokens) balanced under the token cap, short documents whole, long
+/// ones cut tail first into pieces of equal cost on consecutive groups. Where the cap binds, groups with costly tails also take
+/// cheap rows: short documents, and heads of long ones. Groups may stay empty when there are fewer tokens than groups. Our own
+/// design. The cap holds in every result; costs are balanced as well as whole rows allow (tests/bench/README.md has how well).
 /// O(n log n + groups log groups) for n documents. Throws InvalidInput when groups or groups_per_node < 1, token_cap < 1, or
 /// pairs_per_token is negative or infinite.
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options = {});

@@ -37,8 +37,12 @@ double RowCost::row_at(double cost) const {
   return h > 0 ? 2 * cost / (h + root) : root - h;
 }
 
-Token RowCost::tail_begin(Token begin, Token end, double cost) const { return nearest_row(row_at(below(end) - cost), begin, end); }
+Token RowCost::tail_begin(Token begin, Token end, double cost) const {
+  return nearest_row(row_at(below(end) - cost), begin, end);
+}
 
-Token RowCost::head_end(Token begin, Token end, double cost) const { return nearest_row(row_at(below(begin) + cost), begin, end); }
+Token RowCost::head_end(Token begin, Token end, double cost) const {
+  return nearest_row(row_at(below(begin) + cost), begin, end);
+}
 
 }  // namespace hsap

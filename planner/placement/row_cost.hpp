@@ -1,5 +1,5 @@
-// What the rows (query positions) of a document cost, in (query, key) pairs, and where to cut a document to get rows of a wanted cost.
-// Rows are counted from the start of their document. Closed forms only: no function here loops over tokens.
+// What the rows (query positions) of a document cost, in (query, key) pairs, and where to cut a document to get rows of a
+// wanted cost. Rows are counted from the start of their document. Closed forms only: no function here loops over tokens.
 #pragma once
 
 #include <optional>

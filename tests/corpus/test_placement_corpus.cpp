@@ -27,9 +27,10 @@ std::filesystem::path inputs() {
 }
 
 DocumentMask read(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  const nlohmann::json list = nlohmann::json::parse(stream);
   std::vector<Token> offsets{0};
-  for (const auto& length : nlohmann::json::parse(std::ifstream(file)).at("doc_lens"))
-    offsets.push_back(offsets.back() + length.get<Token>());
+  for (const auto& length : list.at("doc_lens")) offsets.push_back(offsets.back() + length.get<Token>());
   return DocumentMask(std::move(offsets));
 }
 
@@ -53,6 +54,7 @@ void check_all(double token_cap, double pairs_per_token, double most_over_bound)
     const std::string name = entry.path().stem();
     if (name == "index") continue;
     const DocumentMask mask = read(entry.path());
+    REQUIRE(mask.tokens() > 0);
     const std::string size = name.substr(name.find('_') + 1, name.rfind('_') - name.find('_') - 1);
     for (const int groups : kGroups.at(size)) {
       CAPTURE(name, groups, token_cap, pairs_per_token);
@@ -60,17 +62,19 @@ void check_all(double token_cap, double pairs_per_token, double most_over_bound)
       const Placement placement = place_cost_cut(mask, groups, options);
       CHECK(test::is_partition(mask, placement));
       const test::PlacementMeasures measures = test::measure(mask, placement, pairs_per_token);
-      CHECK(measures.max_tokens <= std::ceil(token_cap * static_cast<double>(mask.tokens()) / groups));
+      CHECK(static_cast<double>(measures.max_tokens) <= std::ceil(token_cap * static_cast<double>(mask.tokens()) / groups));
       CHECK(measures.cost_max_over_mean < 1.005);
       const double mean_cost = measures.max_cost / measures.cost_max_over_mean;
-      const double bound = test::fewest_keys_moved(mask, token_cap * static_cast<double>(mask.tokens()) / groups, 1.005 * mean_cost,
-                                                   pairs_per_token);
-      std::cout << std::left << std::setw(24) << name << std::right << std::setw(5) << groups << std::fixed << std::setprecision(4)
-                << std::setw(15) << measures.cost_max_over_mean << std::setw(17) << measures.tokens_max_over_mean << std::setw(12)
-                << measures.keys_moved << std::setprecision(2) << std::setw(10)
+      const double bound = test::fewest_keys_moved(mask, token_cap * static_cast<double>(mask.tokens()) / groups,
+                                                   1.005 * mean_cost, pairs_per_token);
+      std::cout << std::left << std::setw(24) << name << std::right << std::setw(5) << groups << std::fixed
+                << std::setprecision(4) << std::setw(15) << measures.cost_max_over_mean << std::setw(17)
+                << measures.tokens_max_over_mean << std::setw(12) << measures.keys_moved << std::setprecision(2)
+                << std::setw(10)
                 << (bound > 0 ? std::to_string(static_cast<double>(measures.keys_moved) / bound).substr(0, 5) : "-") << "\n";
       CHECK(static_cast<double>(measures.keys_moved) >= bound * (1 - 1e-9));
-      if (bound > 0.01 * static_cast<double>(mask.tokens())) over_bound.push_back(static_cast<double>(measures.keys_moved) / bound);
+      if (bound > 0.01 * static_cast<double>(mask.tokens()))
+        over_bound.push_back(static_cast<double>(measures.keys_moved) / bound);
     }
   }
   std::cout << "median keys moved over bound: " << median(over_bound) << "\n\n";

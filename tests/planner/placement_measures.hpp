@@ -35,10 +35,10 @@ inline PlacementMeasures measure(const DocumentMask& mask, const Placement& plac
   return measures;
 }
 
-/// Fewest keys that any plan moves in which rows are computed where their token lies, no group holds more than `most_tokens` or costs
-/// more than `most_cost`. Without a window. Rows from x on of a document of L tokens lie on at least
-/// max((L - x) / most_tokens, cost(x, L) / most_cost) groups, all of which need keys 0 .. x; summed over x that is
-/// the sum over k = 1, 2, ... of the x_k > 0 at which k groups are just not enough (our derivation).
+/// Fewest keys that any plan moves in which rows are computed where their token lies, no group holds more than `most_tokens` or
+/// costs more than `most_cost`. Without a window. Rows from x on of a document of L tokens lie on at least max((L - x) /
+/// most_tokens, cost(x, L) / most_cost) groups, all of which need keys 0 .. x; summed over x that is the sum over k = 1, 2, ...
+/// of the x_k > 0 at which k groups are just not enough (our derivation).
 inline double fewest_keys_moved(const DocumentMask& mask, double most_tokens, double most_cost, double pairs_per_token) {
   const double h = pairs_per_token + 0.5;
   double keys = 0;

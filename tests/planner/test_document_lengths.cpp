@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/inputs/histogram_reader.hpp"
+#include "planner/inputs/lengths/histogram_reader.hpp"
 #include "planner/ir/errors.hpp"
 
 namespace hsap {

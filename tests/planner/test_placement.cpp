@@ -104,17 +104,19 @@ TEST_CASE("cost cut: equal documents stay whole, as many on each group") {
 }
 
 TEST_CASE("cost cut: a document of eight tokens on two groups is cut where both cost eighteen pairs") {
-  // Tail 7 + 8 and head 1 .. 6 cost 15 and 21; the rows 1 + 2 make both equal and move no further key: the zigzag of eight tokens.
+  // Tail 7 + 8 and head 1 .. 6 cost 15 and 21; the rows 1 + 2 make both equal and move no further key: the zigzag of eight
+  // tokens.
   const DocumentMask mask = mask_of({8});
   CHECK(place_cost_cut(mask, 2) == Placement{TokenSet{{0, 2}, {6, 8}}, TokenSet{{2, 6}}});
 }
 
 TEST_CASE("cost cut: without a binding cap one document is cut contiguously, tail first, at equal costs") {
-  const DocumentMask mask = mask_of({10'000});
+  const DocumentMask mask = mask_of({100'000});
   const Placement placement = place_cost_cut(mask, 4, {.token_cap = 4});
   // cuts at L sqrt(k / 4)
-  CHECK(placement == Placement{TokenSet{{8660, 10'000}}, TokenSet{{7071, 8660}}, TokenSet{{5000, 7071}}, TokenSet{{0, 5000}}});
-  CHECK(measure(mask, placement, 0).keys_moved == 8660 + 7071 + 5000);
+  CHECK(placement ==
+        Placement{TokenSet{{86'602, 100'000}}, TokenSet{{70'711, 86'602}}, TokenSet{{50'000, 70'711}}, TokenSet{{0, 50'000}}});
+  CHECK(measure(mask, placement, 0).keys_moved == 86'602 + 70'711 + 50'000);
 }
 
 TEST_CASE("cost cut: the cost of a token makes groups of short documents smaller") {
@@ -167,7 +169,7 @@ TEST_CASE("cost cut: one group holds all, no tokens make empty groups") {
 }
 
 TEST_CASE("cost cut: with a window rows cost the window, so cuts are nearly even and move less than a window each") {
-  const DocumentMask mask = mask_of({10'000}, Token{64});
+  const DocumentMask mask = mask_of({100'000}, Token{64});
   const Placement placement = place_cost_cut(mask, 4);
   CHECK(is_partition(mask, placement));
   const test::PlacementMeasures measures = measure(mask, placement, 0);
@@ -209,9 +211,10 @@ TEST_CASE("cost cut: every token once and never above the cap, on random packing
   std::mt19937 random(seed);
   for (const int groups : kGroups)
     for (const double cap : {1.0, 1.1, 1.25, 2.0}) {
-      const std::optional<Token> window = test::draw(random, 0, 2) == 0 ? std::optional(test::draw(random, 1, 300)) : std::nullopt;
-      const DocumentMask mask =
-          random_packing(random, static_cast<int>(test::draw(random, 1, 80)), static_cast<int>(test::draw(random, 1, 13)), window);
+      const std::optional<Token> window =
+          test::draw(random, 0, 2) == 0 ? std::optional(test::draw(random, 1, 300)) : std::nullopt;
+      const DocumentMask mask = random_packing(random, static_cast<int>(test::draw(random, 1, 80)),
+                                               static_cast<int>(test::draw(random, 1, 13)), window);
       const double per_token = std::vector<double>{0, 30, 1000}[static_cast<std::size_t>(test::draw(random, 0, 2))];
       const int per_node = static_cast<int>(test::draw(random, 1, 9));
       CAPTURE(groups, cap, window.value_or(0), mask.documents(), mask.tokens(), per_token, per_node);
@@ -241,7 +244,8 @@ TEST_CASE("cost cut: costs are within half a percent of their mean when rows are
           const test::PlacementMeasures measures = measure(mask, placement, per_token);
           CHECK(measures.cost_max_over_mean < 1.005);
           CHECK(static_cast<double>(measures.keys_moved) >=
-                test::fewest_keys_moved(mask, static_cast<double>(measures.max_tokens), measures.max_cost, per_token) * (1 - 1e-9));
+                test::fewest_keys_moved(mask, static_cast<double>(measures.max_tokens), measures.max_cost, per_token) *
+                    (1 - 1e-9));
         }
 }
 

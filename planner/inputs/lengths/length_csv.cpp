@@ -3,12 +3,12 @@
 #include <optional>
 #include <vector>
 
-#include "planner/inputs/csv_reader.hpp"
-#include "planner/inputs/histogram_reader.hpp"
+#include "planner/inputs/lengths/csv_reader.hpp"
+#include "planner/inputs/lengths/histogram_reader.hpp"
 #include "planner/inputs/input_text.hpp"
-#include "planner/inputs/length_column.hpp"
-#include "planner/inputs/length_formats.hpp"
-#include "planner/inputs/length_numbers.hpp"
+#include "planner/inputs/lengths/length_column.hpp"
+#include "planner/inputs/lengths/length_formats.hpp"
+#include "planner/inputs/lengths/length_numbers.hpp"
 #include "planner/ir/errors.hpp"
 
 namespace hsap {

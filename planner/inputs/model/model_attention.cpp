@@ -1,4 +1,4 @@
-#include "planner/inputs/model_attention.hpp"
+#include "planner/inputs/model/model_attention.hpp"
 
 #include <algorithm>
 #include <string_view>

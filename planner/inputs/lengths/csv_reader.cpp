@@ -1,4 +1,4 @@
-#include "planner/inputs/csv_reader.hpp"
+#include "planner/inputs/lengths/csv_reader.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "planner/inputs/model_layers.hpp"
+#include "planner/inputs/model/model_layers.hpp"
 
 #include <algorithm>
 #include <array>

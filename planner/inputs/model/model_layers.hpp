@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/inputs/config_object.hpp"
+#include "planner/inputs/model/config_object.hpp"
 
 namespace hsap {
 

@@ -1,4 +1,4 @@
-#include "planner/inputs/model_refusals.hpp"
+#include "planner/inputs/model/model_refusals.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "planner/inputs/cu_seqlens.hpp"
+#include "planner/inputs/lengths/cu_seqlens.hpp"
 #include "planner/inputs/input_json.hpp"
 #include "planner/inputs/input_text.hpp"
-#include "planner/inputs/length_column.hpp"
-#include "planner/inputs/length_formats.hpp"
-#include "planner/inputs/length_numbers.hpp"
+#include "planner/inputs/lengths/length_column.hpp"
+#include "planner/inputs/lengths/length_formats.hpp"
+#include "planner/inputs/lengths/length_numbers.hpp"
 #include "planner/ir/errors.hpp"
 
 namespace hsap {

@@ -1,4 +1,4 @@
-#include "planner/inputs/yaml_document.hpp"
+#include "planner/inputs/cluster/yaml_document.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "planner/inputs/config_object.hpp"
-#include "planner/inputs/model_layers.hpp"
+#include "planner/inputs/model/config_object.hpp"
+#include "planner/inputs/model/model_layers.hpp"
 #include "planner/ir/attention_shape.hpp"
 
 namespace hsap {

@@ -1,4 +1,4 @@
-#include "planner/inputs/cluster_graph.hpp"
+#include "planner/inputs/cluster/cluster_graph.hpp"
 
 #include <algorithm>
 #include <boost/graph/dijkstra_shortest_paths.hpp>

@@ -1,4 +1,4 @@
-#include "planner/inputs/length_column.hpp"
+#include "planner/inputs/lengths/length_column.hpp"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/inputs/cluster_description.hpp"
+#include "planner/inputs/cluster/cluster_description.hpp"
 
 namespace hsap {
 

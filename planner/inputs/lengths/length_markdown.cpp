@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
-#include "planner/inputs/histogram_reader.hpp"
+#include "planner/inputs/lengths/histogram_reader.hpp"
 #include "planner/inputs/input_text.hpp"
-#include "planner/inputs/length_formats.hpp"
+#include "planner/inputs/lengths/length_formats.hpp"
 #include "planner/ir/errors.hpp"
 
 namespace hsap {

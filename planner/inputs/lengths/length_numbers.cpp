@@ -1,4 +1,4 @@
-#include "planner/inputs/length_numbers.hpp"
+#include "planner/inputs/lengths/length_numbers.hpp"
 
 #include <charconv>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "planner/inputs/histogram_reader.hpp"
+#include "planner/inputs/lengths/histogram_reader.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "planner/inputs/input_text.hpp"
-#include "planner/inputs/length_formats.hpp"
-#include "planner/inputs/length_numbers.hpp"
+#include "planner/inputs/lengths/length_formats.hpp"
+#include "planner/inputs/lengths/length_numbers.hpp"
 #include "planner/ir/errors.hpp"
 
 namespace hsap {

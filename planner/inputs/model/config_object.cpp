@@ -1,4 +1,4 @@
-#include "planner/inputs/config_object.hpp"
+#include "planner/inputs/model/config_object.hpp"
 
 #include <cstdint>
 #include <utility>

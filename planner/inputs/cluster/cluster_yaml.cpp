@@ -3,10 +3,10 @@
 #include <set>
 #include <utility>
 
-#include "planner/inputs/cluster_description.hpp"
-#include "planner/inputs/other_formats.hpp"
-#include "planner/inputs/yaml_document.hpp"
-#include "planner/inputs/yaml_section.hpp"
+#include "planner/inputs/cluster/cluster_description.hpp"
+#include "planner/inputs/cluster/other_formats.hpp"
+#include "planner/inputs/cluster/yaml_document.hpp"
+#include "planner/inputs/cluster/yaml_section.hpp"
 #include "planner/ir/errors.hpp"
 #include "planner/ir/units.hpp"
 

@@ -1,4 +1,4 @@
-#include "planner/inputs/yaml_section.hpp"
+#include "planner/inputs/cluster/yaml_section.hpp"
 
 #include <algorithm>
 

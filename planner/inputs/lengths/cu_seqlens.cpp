@@ -1,4 +1,4 @@
-#include "planner/inputs/cu_seqlens.hpp"
+#include "planner/inputs/lengths/cu_seqlens.hpp"
 
 #include <cstddef>
 #include <cstdio>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "planner/inputs/input_json.hpp"
-#include "planner/inputs/length_numbers.hpp"
+#include "planner/inputs/lengths/length_numbers.hpp"
 #include "planner/ir/errors.hpp"
 
 namespace hsap {

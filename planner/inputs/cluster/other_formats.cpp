@@ -1,4 +1,4 @@
-#include "planner/inputs/other_formats.hpp"
+#include "planner/inputs/cluster/other_formats.hpp"
 
 #include <algorithm>
 #include <string_view>
