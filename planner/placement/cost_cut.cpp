@@ -38,7 +38,7 @@ bool token_limits_met(const std::vector<Bin>& bins) {
 }
 
 void fill(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
-  spread(pieces, rows, bins);
+  spread(pieces, rows, tolerance, bins);
   for (int round = 0; round < kRounds && !token_limits_met(bins); ++round) {
     meet_token_limits(bins, rows);
     recut_chains(bins, rows);

@@ -15,11 +15,11 @@ bool costlier(const Piece& a, const Piece& b) {
 
 }  // namespace
 
-void spread(std::vector<Piece> pieces, const RowCost& rows, std::vector<Bin>& bins) {
+void spread(std::vector<Piece> pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
   std::sort(pieces.begin(), pieces.end(), costlier);
   std::size_t next = 0;  // the first bin without a tail
   for (Piece& piece : pieces) {
-    while (next < bins.size() && piece.tokens() > 1 && piece.cost > bins[next].target * (1 + 1e-9)) {
+    while (next < bins.size() && piece.tokens() > 1 && piece.cost > bins[next].target * (1 + tolerance)) {
       const Token fitting = std::max(rows.tail_begin(piece.begin, piece.end, bins[next].target), piece.end - bins[next].most);
       const Token cut = std::min(fitting, piece.end - 1);  // a bin may be too small for a single row
       if (cut <= piece.begin) break;

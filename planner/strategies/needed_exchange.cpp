@@ -114,6 +114,7 @@ class Member {
   void backward() {
     if (!holds_tokens()) return;
     QueryGradientAccumulator d_q(builder_, view_, lse_, 1 + remote_pieces_);
+    arrivals_.resize(k_.size());
     for (std::size_t stage = 0; stage < k_.size(); ++stage) {
       if (!has_keys(stage)) {
         send_home(stage, {}, {});
@@ -133,18 +134,16 @@ class Member {
     const Slice d_v = sum(Role::d_v, view_.d_v);
     d_q.attend(0, view_.tokens, whole(view_.k), whole(view_.v), d_k, d_v);
     d_q.finish(step_of(k_.size()));
-    for (const Arrival& arrival : arrivals_)
-      builder_.compute(view_.rank, Phase::backward, arrival.step,
-                       Accumulate{{{arrival.d_k, {d_k.buffer, arrival.d_k.tokens, d_k.heads}},
-                                   {arrival.d_v, {d_v.buffer, arrival.d_v.tokens, d_v.heads}}}});
+    for (std::size_t stage = 0; stage < arrivals_.size(); ++stage)
+      builder_.compute(view_.rank, Phase::backward, step_of(stage), sum_of(arrivals_[stage], d_k, d_v));
     if (others_add)
       builder_.compute(view_.rank, Phase::backward, step_of(k_.size()), Copy{{{d_k, whole(view_.d_k)}, {d_v, whole(view_.d_v)}}});
   }
 
  private:
+  /// Gradients of own keys that another group worked out.
   struct Arrival {
     Slice d_k, d_v;
-    int step;
   };
 
   static int step_of(std::size_t stage) { return static_cast<int>(stage) + 1; }
@@ -176,6 +175,16 @@ class Member {
     }
   }
 
+  static Accumulate sum_of(const std::vector<Arrival>& arrivals, const Slice& d_k, const Slice& d_v) {
+    Accumulate sum;
+    sum.terms.reserve(2 * arrivals.size());
+    for (const Arrival& arrival : arrivals) {
+      sum.terms.push_back({arrival.d_k, {d_k.buffer, arrival.d_k.tokens, d_k.heads}});
+      sum.terms.push_back({arrival.d_v, {d_v.buffer, arrival.d_v.tokens, d_v.heads}});
+    }
+    return sum;
+  }
+
   void fetch(std::size_t stage) {
     for_each_round(stage, [&](int stream, const Fetch* send, const Fetch* receive) {
       Exchange exchange;
@@ -200,10 +209,10 @@ class Member {
       if (fetched_from_me) {
         const auto part = [&](Role role) {
           return whole(builder_.add_buffer(view_.rank, role, builder_.shape().dtype, fetched_from_me->tokens, view_.kv_heads,
-                                           to_string(role) + " from group " + std::to_string(fetched_from_me->to)));
+                                           role == Role::d_k ? "d_k part" : "d_v part"));
         };
-        arrivals_.push_back({part(Role::d_k), part(Role::d_v), step_of(stage)});
-        builder_.add_message(exchange.recvs, counterpart(fetched_from_me->to), {arrivals_.back().d_k, arrivals_.back().d_v});
+        const Arrival arrival = arrivals_[stage].emplace_back(Arrival{part(Role::d_k), part(Role::d_v)});
+        builder_.add_message(exchange.recvs, counterpart(fetched_from_me->to), {arrival.d_k, arrival.d_v});
       }
       builder_.add(view_.rank, Phase::backward, stream, step_of(stage), std::move(exchange));
     });
@@ -218,7 +227,7 @@ class Member {
   const std::vector<TokenSetId>& stage_queries_;
   std::size_t remote_pieces_ = 0;
   std::vector<Slice> k_, v_;  // fetched, by stage
-  std::vector<Arrival> arrivals_;
+  std::vector<std::vector<Arrival>> arrivals_;  // by stage
   std::optional<Slice> lse_;
 };
 

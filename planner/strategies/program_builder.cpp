@@ -21,7 +21,7 @@ std::size_t hash_of(const TokenSet& set) {
 
 ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Problem& problem,
                                const std::vector<TokenSet>& owned)
-    : forward_accesses_(owned.size()), backward_accesses_(owned.size()) {
+    : forward_use_(owned.size()), backward_use_(owned.size()) {
   schedule_.strategy = std::move(strategy);
   schedule_.degrees = degrees;
   schedule_.shape = problem.shape;
@@ -57,8 +57,8 @@ TokenSetId ProgramBuilder::intern(TokenSet set) {
 BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, std::string name) {
   std::vector<Buffer>& buffers = schedule_.ranks[rank].buffers;
   buffers.push_back({role, dtype, tokens, heads, std::move(name)});
-  forward_accesses_[rank].emplace_back();
-  backward_accesses_[rank].emplace_back();
+  forward_use_[rank].emplace_back();
+  backward_use_[rank].emplace_back();
   return static_cast<BufferId>(buffers.size() - 1);
 }
 
@@ -77,27 +77,30 @@ void ProgramBuilder::add_message(std::vector<Message>& messages, RankId peer, st
 }
 
 bool ProgramBuilder::overlap(const Slice& a, const Slice& b) {
+  constexpr std::size_t kLargeSet = 16;  // ranges, from which an answer is worth keeping
   if (a.heads.begin >= b.heads.end || b.heads.begin >= a.heads.end) return false;
   if (a.tokens == b.tokens) return true;
   const auto [low, high] = std::minmax(a.tokens, b.tokens);
+  if (std::min(tokens(low).ranges().size(), tokens(high).ranges().size()) < kLargeSet) return tokens(low).intersects(tokens(high));
   const auto [known, is_new] = intersects_.try_emplace(std::uint64_t{high} << 32 | low, false);
   if (is_new) known->second = tokens(low).intersects(tokens(high));
   return known->second;
 }
 
-std::vector<OpIndex> ProgramBuilder::conflicts(const std::vector<std::vector<Access>>& accesses, int stream, const OpBody& body) {
+std::vector<OpIndex> ProgramBuilder::conflicts(const RankUse& use, int stream, const OpBody& body) {
   std::array<std::int64_t, kStreams> latest;
   latest.fill(-1);
-  const auto look = [&](const Slice& slice, bool writes) {
-    const std::vector<Access>& list = accesses[slice.buffer];
-    for (auto access = list.rbegin(); access != list.rend(); ++access) {  // latest first, so that few sets are compared
+  const auto look = [&](const Slice& slice, const std::vector<Access>& accesses) {
+    for (auto access = accesses.rbegin(); access != accesses.rend(); ++access) {  // latest first, so that few sets are compared
       std::int64_t& found = latest[static_cast<std::size_t>(access->stream)];
-      if (access->stream != stream && (writes || access->writes) && access->op > found && overlap(slice, access->slice))
-        found = access->op;
+      if (access->stream != stream && access->op > found && overlap(slice, access->slice)) found = access->op;
     }
   };
-  for_each_read(body, [&](const Slice& slice) { look(slice, false); });
-  for_each_write(body, [&](const Slice& slice) { look(slice, true); });
+  for_each_read(body, [&](const Slice& slice) { look(slice, use[slice.buffer].writes); });
+  for_each_write(body, [&](const Slice& slice) {
+    look(slice, use[slice.buffer].writes);
+    look(slice, use[slice.buffer].reads);
+  });
   std::vector<OpIndex> after;
   for (const std::int64_t op : latest)
     if (op >= 0) after.push_back(static_cast<OpIndex>(op));
@@ -115,10 +118,10 @@ void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, OpBody 
 
   std::vector<Op>& ops = phase == Phase::forward ? schedule_.ranks[rank].forward : schedule_.ranks[rank].backward;
   const auto id = static_cast<OpIndex>(ops.size());
-  std::vector<std::vector<Access>>& accesses = (phase == Phase::forward ? forward_accesses_ : backward_accesses_)[rank];
-  std::vector<OpIndex> after = conflicts(accesses, stream, body);
-  for_each_read(body, [&](const Slice& slice) { accesses[slice.buffer].push_back({id, stream, false, slice}); });
-  for_each_write(body, [&](const Slice& slice) { accesses[slice.buffer].push_back({id, stream, true, slice}); });
+  RankUse& use = (phase == Phase::forward ? forward_use_ : backward_use_)[rank];
+  std::vector<OpIndex> after = conflicts(use, stream, body);
+  for_each_read(body, [&](const Slice& slice) { use[slice.buffer].reads.push_back({id, stream, slice}); });
+  for_each_write(body, [&](const Slice& slice) { use[slice.buffer].writes.push_back({id, stream, slice}); });
   ops.push_back({id, stream, step, std::move(after), std::move(body)});
 }
 

@@ -48,17 +48,21 @@ class ProgramBuilder {
   struct Access {
     OpIndex op;
     int stream;
-    bool writes;
     Slice slice;
   };
+  /// What the ops of one phase did to one buffer so far.
+  struct BufferUse {
+    std::vector<Access> reads, writes;
+  };
+  using RankUse = std::vector<BufferUse>;  // [buffer]
+
   bool overlap(const Slice& a, const Slice& b);
-  std::vector<OpIndex> conflicts(const std::vector<std::vector<Access>>& accesses, int stream, const OpBody& body);
+  std::vector<OpIndex> conflicts(const RankUse& use, int stream, const OpBody& body);
 
   Schedule schedule_;
   std::unordered_multimap<std::size_t, TokenSetId> set_of_hash_;
-  std::unordered_map<std::uint64_t, bool> intersects_;  // of pairs of sets that were asked about
-  using Accesses = std::vector<std::vector<std::vector<Access>>>;  // [rank][buffer]
-  Accesses forward_accesses_, backward_accesses_;                  // apart: a barrier separates the phases
+  std::unordered_map<std::uint64_t, bool> intersects_;  // of pairs of large sets that were asked about
+  std::vector<RankUse> forward_use_, backward_use_;  // [rank]; apart, because a barrier separates the phases
 };
 
 }  // namespace hsap

@@ -1,6 +1,9 @@
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <random>
 
 #include "planner/ir/errors.hpp"
+#include "planner/ir/schedule_json.hpp"
 #include "planner/ir/verify.hpp"
 #include "tests/conformance/mutations.hpp"
 #include "tests/conformance/random_execution.hpp"
@@ -67,4 +70,30 @@ TEST_CASE("mutations: the random execution notices the faults that need luck to 
   std::size_t noticed = 0;
   for (unsigned seed = 0; seed < 20; ++seed) noticed += find_fault(race, seed).has_value() ? 1 : 0;
   CHECK(noticed > 0);
+}
+
+TEST_CASE("mutations: a file with one wrong number is refused, or comes out right all the same") {
+  const auto [name, schedule] = GENERATE(from_range(small_schedules()));
+  const nlohmann::json text = to_json(schedule);
+  std::vector<std::string> numbers;  // where they stand
+  const nlohmann::json flat = text.flatten();
+  for (const auto& item : flat.items())
+    if (item.value().is_number_integer()) numbers.push_back(item.key());
+  std::mt19937 random(1);
+  std::size_t accepted = 0;
+  for (const std::string& number : numbers)
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      nlohmann::json changed = text;
+      auto& value = changed[nlohmann::json::json_pointer(number)];
+      value = std::uniform_int_distribution<int>(-1, 12)(random);
+      INFO(name << ": " << number << " = " << value);
+      try {
+        const Schedule read = schedule_from_json(changed);
+        verify(read, read.mask);
+        ++accepted;
+        CHECK(find_fault(read, 1) == std::nullopt);
+      } catch (const InvalidInput&) {
+      }
+    }
+  CHECK(accepted < numbers.size());  // steps, widths, and numbers that stayed what they were
 }

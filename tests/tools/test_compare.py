@@ -26,7 +26,7 @@ class DefaultTable(CommandTest):
         lines = self.succeed("hsap-plan", "compare", *SMALL, "--evaluator", "estimate").splitlines()
         rows = [line for line in lines if line.split()[:1] and line.split()[0] in STRATEGIES and line.endswith("yes")]
         self.assertGreaterEqual(len(rows), 5)
-        columns = [[field.end() for field in re.finditer(r"[\d.,x]+(?=  )", row)] for row in rows]
+        columns = [[field.end() for field in re.finditer(r"(?<= )[\d.,x]+(?=  )", row)] for row in rows]
         self.assertTrue(all(ends == columns[0] for ends in columns), "\n".join(rows))
 
 
