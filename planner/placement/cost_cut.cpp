@@ -18,7 +18,8 @@ constexpr double kNodeTolerance = 0.0003;
 constexpr double kGroupTolerance = 0.0005;
 /// Share of the tokens between mean and cap that a node may fill; the rest lets the groups of a node differ.
 constexpr double kNodeSlack = 0.9;
-/// Token limits and cuts of chains are met in turn so often, as fillers and tails push each other.
+/// Fillers and tails push each other, so token limits and chains are seen to in turn, at most so often: six rounds move as many
+/// keys.
 constexpr int kRounds = 3;
 
 void check(int groups, const CostCutOptions& options) {

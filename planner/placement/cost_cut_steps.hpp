@@ -9,11 +9,11 @@
 
 namespace hsap {
 
-/// First distribution over empty bins, by cost alone. A piece that costs more than (1 + tolerance) of a bin's target is cut tail first into pieces
-/// of exactly the target, on consecutive bins; what is left, and what is short, goes whole to where most room is, costliest
-/// first. Cutting tail first moves the fewest keys of all cuts into equal costs: whoever holds the last row of a document needs
-/// all its keys, so the costly rows at the end belong on few bins (our derivation: keys moved = sum over bins and documents of
-/// last row - rows held).
+/// First distribution over empty bins, by cost alone. A piece that costs more than (1 + tolerance) of a bin's target is cut
+/// tail first into pieces of exactly the target, on consecutive bins; what is left, and what is short, goes whole to where most
+/// room is, costliest first. Cutting tail first moves the fewest keys of all cuts into equal costs: whoever holds the last row
+/// of a document needs all its keys, so the costly rows at the end belong on few bins (our derivation: keys moved = sum over
+/// bins and documents of last row - rows held).
 void spread(std::vector<Piece> pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 
 /// Moves rows until least <= tokens <= most in every bin: the promise of the token cap. It moves the rows that cost least per

@@ -7,8 +7,9 @@ namespace hsap {
 
 namespace {
 
-/// A piece that costs less than this share of its bin's target is a filler, not a link of a chain. Found by trial on packed
-/// batches of seven length distributions, 8 to 512 groups: 0.05 to 0.4 move the same number of keys within 3 %.
+/// A piece that costs less than this share of its bin's target is a filler, not a link of a chain. Found by trial: on packed
+/// batches of seven length distributions, 8 to 512 groups, cap 1.25, the median of keys moved changes by less than 8 % from
+/// 0.05 to 0.4.
 constexpr double kSmallestLink = 0.2;
 
 struct Link {
