@@ -10,7 +10,7 @@ BIN_DIR = pathlib.Path(os.environ["HSAP_BIN_DIR"])
 SOURCE_DIR = pathlib.Path(__file__).resolve().parents[2]
 
 # A problem that every command finishes in a moment.
-SMALL = ("--gpus", "4", "--tokens", "700", "--seed", "3")
+SMALL = ("--gpus", "4", "--tokens", "320", "--lengths", str(SOURCE_DIR / "tests" / "tools" / "short-documents.txt"))
 
 
 class CommandTest(unittest.TestCase):

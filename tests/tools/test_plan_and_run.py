@@ -46,7 +46,7 @@ class PlanAndRun(CommandTest):
         self.assertIsNone(out["verify"])
 
     def test_a_batch_too_large_for_the_oracle_is_sampled_and_that_is_said(self):
-        self.succeed("hsap-plan", "plan", "--gpus", 2, "--tokens", 6000, "--strategy", "zigzag", "--out", "plan.json")
+        self.succeed("hsap-plan", "plan", "--gpus", 2, "--tokens", 2000, "--strategy", "zigzag", "--out", "plan.json")
         out = self.run_json("--verify")
         self.assertIn("of 32 heads", out["verify"]["coverage"])
         self.assertTrue(out["verify"]["passed"])
@@ -54,13 +54,12 @@ class PlanAndRun(CommandTest):
     def test_a_plan_made_for_something_else_is_refused_naming_both(self):
         self.make_plan("--strategy", "usp", "--degrees", "2x2")
         (self.folder / "lengths.txt").write_text("300\n300\n", encoding="utf-8")
-        for option, value, made_for in (("--degrees", "4x1", "2x2"), ("--tokens", "701", "700"), ("--gpus", "8", "4 GPUs"),
-                                        ("--model", "Qwen3-8B", "Llama-3.1-8B"), ("--lengths", "lengths.txt", "long-tail")):
+        for option, value, made_for in (("--degrees", "4x1", "2x2"), ("--tokens", "321", "320"), ("--gpus", "8", "4 GPUs"),
+                                        ("--model", "Qwen3-8B", "Llama-3.1-8B"), ("--lengths", "lengths.txt", "short-documents.txt")):
             line = self.refuse(1, "hsap-run", "plan.json", option, value)
             self.assertIn(made_for, line)
             self.assertIn(value, line)
-        self.succeed("hsap-run", "plan.json", "--degrees", "2x2", "--tokens", 700, "--gpus", 4, "--model", "Llama-3.1-8B", "--lengths",
-                     "long-tail")
+        self.succeed("hsap-run", "plan.json", "--degrees", "2x2", "--model", "Llama-3.1-8B", *SMALL)
 
     def test_a_plan_that_was_tampered_with_is_refused(self):
         path = self.make_plan("--strategy", "zigzag")

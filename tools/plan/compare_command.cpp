@@ -15,7 +15,7 @@ namespace {
 /// An answer in which nothing could run is an answer, but no success.
 void require_a_valid_row(const std::vector<Outcome>& outcomes) {
   const bool any = std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) { return outcome.valid; });
-  if (!any) throw InvalidInput("nothing to compare: " + (outcomes.empty() ? "no strategies" : outcomes.front().reason));
+  if (!any) throw InvalidInput("nothing to compare: " + (outcomes.empty() ? "no strategies" : named_reason(outcomes.front())));
 }
 
 void print_table(const RankingOptions& options) {
@@ -50,9 +50,8 @@ void add_compare_command(CLI::App& app) {
       ->group("Search");
   command->add_flag("--json", options->json, "Print JSON instead of a table");
   command->footer(
-      "Example:\n  hsap-plan compare --cluster dgx-h100-2 --model Llama-3.1-8B --lengths long-tail --tokens 131072 --strategy "
-      "hsap --strategy "
-      "zigzag");
+      "Example:\n  hsap-plan compare --cluster dgx-h100 --gpus 16 --model Qwen3-8B --lengths wikipedia --tokens 262144 \\\n"
+      "      --strategy hsap --strategy zigzag --json");
   command->callback([options] { options->json ? print_json(options->ranking) : print_table(options->ranking); });
 }
 

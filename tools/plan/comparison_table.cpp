@@ -75,8 +75,8 @@ void print_rows(std::ostream& out, const Comparison& comparison) {
 void print_reasons(std::ostream& out, const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes)
     if (!outcome.reason.empty()) {
-      const std::string verdict = outcome.valid ? " does not fit: " : " is refused: ";
-      out << wrapped(outcome.strategy + " " + to_string(outcome.degrees) + verdict + outcome.reason, kLineWidth, 4) << '\n';
+      const std::string verdict = outcome.valid ? "does not fit " : "refused      ";
+      out << wrapped(verdict + named_reason(outcome), kLineWidth, 13) << '\n';
     }
 }
 

@@ -28,7 +28,7 @@ const Outcome& chosen_outcome(const Ranking& ranking, const std::vector<std::str
   if (comparison.best) return comparison.outcomes[*comparison.best];
   const Outcome& first = comparison.outcomes.front();
   if (asked.size() == 1 && first.valid && first.fits) return first;
-  if (!first.reason.empty()) throw InvalidInput(first.strategy + " " + to_string(first.degrees) + ": " + first.reason);
+  if (!first.reason.empty()) throw InvalidInput(named_reason(first));
   throw InvalidInput("no strategy serves " + to_string(ranking.problem.shape.kind) + " attention here; " + first.strategy +
                      " serves " + to_string(first.attention) + " attention, ask for it alone to plan the layer's counterpart");
 }

@@ -39,4 +39,9 @@ Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& opti
   return {request.problem, std::move(comparison), kernels.provenance()};
 }
 
+std::string named_reason(const Outcome& outcome) {
+  const bool names_itself = outcome.reason.starts_with(outcome.strategy);
+  return names_itself ? outcome.reason : outcome.strategy + " " + to_string(outcome.degrees) + ": " + outcome.reason;
+}
+
 }  // namespace hsap

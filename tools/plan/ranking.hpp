@@ -29,4 +29,7 @@ struct Ranking {
 /// Shows progress on standard error when that is a terminal and it takes long.
 Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& options);
 
+/// "usp: degrees 5x1 need 5 ranks, ..." or "ring 1x2: needs 120 GiB of ...": why an outcome is refused or does not fit.
+std::string named_reason(const Outcome& outcome);
+
 }  // namespace hsap

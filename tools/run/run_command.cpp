@@ -14,8 +14,8 @@ namespace hsap {
 
 namespace {
 
-/// (query, key, head) triples that the oracle visits at most: some ten seconds on one core. Larger batches are sampled by rows.
-constexpr double kOraclePairs = 2e7;
+/// (query, key, head) triples that the oracle visits at most: some six seconds on one core. Larger batches are sampled by rows.
+constexpr double kOraclePairs = 5e6;
 
 /// Inputs are held whole beside what the executor allocates.
 double input_bytes(const Schedule& schedule) {
