@@ -156,11 +156,11 @@ TEST_CASE("cost cut: fewer tokens than groups leaves groups empty, none with two
   for (const TokenSet& tokens : placement) CHECK(tokens.size() <= 1);
 }
 
-TEST_CASE("cost cut: one document of fewer tokens than groups gives each row its own group") {
+TEST_CASE("cost cut: one document of fewer tokens than groups gives each row its own group, the last first") {
   const DocumentMask mask = mask_of({10});
   const Placement placement = place_cost_cut(mask, 64, {.token_cap = 64});
   CHECK(is_partition(mask, placement));
-  CHECK(measure(mask, placement, 0).max_cost == 10);
+  for (Token row = 0; row < 10; ++row) CHECK(placement[static_cast<std::size_t>(row)] == TokenSet{{9 - row, 10 - row}});
 }
 
 TEST_CASE("cost cut: one group holds all, no tokens make empty groups") {
@@ -190,6 +190,22 @@ TEST_CASE("cost cut: one document at cap 1 has equal tokens and equal costs, and
     // 3/4 (k-1) L is the least that k groups with equal tokens and equal costs can move (zigzag).
     CHECK(static_cast<double>(measures.keys_moved) < 1.15 * 0.75 * (groups - 1) * 65'536);
   }
+}
+
+TEST_CASE("cost cut: under a binding cap a long document stays in one piece per group, beside short ones that fill up") {
+  // The long document has nearly all cost, the short ones have half of the tokens: every group needs a tail and fillers.
+  std::vector<Token> lengths(500, 100);
+  lengths.push_back(50'000);
+  const DocumentMask mask = mask_of(lengths);
+  const Placement placement = place_cost_cut(mask, 16, {.token_cap = 1.1});
+  const test::PlacementMeasures measures = measure(mask, placement, 0);
+  CHECK(measures.cost_max_over_mean < 1.001);
+  const TokenRange document = mask.document(500);
+  std::size_t pieces = 0;
+  for (const TokenSet& tokens : placement) pieces += clip(tokens, document.begin, document.end).size();
+  CHECK(pieces <= 18);
+  CHECK(static_cast<double>(measures.keys_moved) <
+        1.1 * test::fewest_keys_moved(mask, 1.1 * 100'000 / 16, measures.max_cost, 0));
 }
 
 TEST_CASE("cost cut: what cannot be met is refused, and says what works") {

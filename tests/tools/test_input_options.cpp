@@ -6,7 +6,7 @@
 
 namespace hsap {
 
-TEST_CASE("--gpus: a count means the first ones, a list means those, nothing means all") {
+TEST_CASE("the gpus option: a count means the first ones, a list means those, nothing means all") {
   const ClusterTopology cluster = ClusterTopology::read(HSAP_SOURCE_DIR "/topologies/dgx-h100-2.yaml");
   CHECK(parse_gpus("3", cluster) == std::vector<GpuId>{0, 1, 2});
   CHECK(parse_gpus("0,1,9", cluster) == std::vector<GpuId>{0, 1, 9});
