@@ -74,14 +74,14 @@ class Pump final : private Walk::Machine {
         sg::Comm::sendto_init(hosts_[graph_.nodes[message.sender].rank], hosts_[graph_.nodes[message.receiver].rank]);
     comm->set_payload_size(static_cast<std::uint64_t>(message.bytes));  // bytes are whole, and a double holds them exactly
     comm->set_data(reinterpret_cast<void*>(static_cast<std::uintptr_t>(id)));
-    comm->add_ref();  // released in ended()
+    comm->add_ref();
     comm->start();
   }
 
   void ended(const sg::Comm& comm) {
     const auto id = static_cast<MessageId>(reinterpret_cast<std::uintptr_t>(comm.get_data<void>()));
-    last_ended_ =
-        sg::CommPtr(const_cast<sg::Comm*>(&comm), false);  // SimGrid still touches it after this call: freed at the next
+    // Takes over the reference of transfer(). SimGrid still touches the Comm after this call, so it is freed at the next.
+    last_ended_ = sg::CommPtr(const_cast<sg::Comm*>(&comm), false);
     walk_.message_ended(id);
   }
 
