@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "planner/ir/errors.hpp"
+#include "planner/ir/verify.hpp"
+
 namespace hsap::test {
 
 namespace {
@@ -343,6 +346,15 @@ class Mutator {
 std::map<std::string, MutationCount> for_each_mutation(const Schedule& schedule,
                                                        const std::function<void(const Mutation&)>& visit) {
   return Mutator(schedule, visit).run();
+}
+
+bool is_accepted(const Schedule& schedule) {
+  try {
+    verify(schedule, schedule.mask);
+    return true;
+  } catch (const InvalidInput&) {
+    return false;
+  }
 }
 
 }  // namespace hsap::test

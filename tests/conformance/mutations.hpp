@@ -40,4 +40,7 @@ struct MutationCount {
 std::map<std::string, MutationCount> for_each_mutation(const Schedule& schedule,
                                                        const std::function<void(const Mutation&)>& visit);
 
+/// True when verify() accepts the schedule for its own mask.
+bool is_accepted(const Schedule& schedule);
+
 }  // namespace hsap::test

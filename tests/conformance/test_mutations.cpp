@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "planner/ir/errors.hpp"
 #include "planner/ir/schedule_json.hpp"
+#include "planner/ir/errors.hpp"
 #include "planner/ir/verify.hpp"
 #include "tests/conformance/mutations.hpp"
 #include "tests/conformance/random_execution.hpp"
@@ -24,15 +24,6 @@ std::vector<Named> small_schedules() {
           {"ring", two_rank_ring()},
           {"ulysses", two_rank_ulysses()},
           {"state hop", two_rank_state_hop()}};
-}
-
-bool is_accepted(const Schedule& schedule) {
-  try {
-    verify(schedule, schedule.mask);
-    return true;
-  } catch (const InvalidInput&) {
-    return false;
-  }
 }
 
 }  // namespace

@@ -2,23 +2,12 @@
 // harmless by executing them in random orders.
 #include <catch2/catch.hpp>
 
-#include "planner/ir/errors.hpp"
-#include "planner/ir/verify.hpp"
 #include "tests/conformance/mutations.hpp"
 #include "tests/conformance/problems.hpp"
 #include "tests/conformance/random_execution.hpp"
 
 namespace hsap::test {
 namespace {
-
-bool is_accepted(const Schedule& schedule) {
-  try {
-    verify(schedule, schedule.mask);
-    return true;
-  } catch (const InvalidInput&) {
-    return false;
-  }
-}
 
 TEST_CASE("mutations of every strategy: verify refuses them all, and what it accepts does no harm") {
   const auto kind = GENERATE(AttentionKind::softmax, AttentionKind::linear);

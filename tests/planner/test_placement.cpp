@@ -192,7 +192,7 @@ TEST_CASE("cost cut: one document at cap 1 has equal tokens and equal costs, and
   }
 }
 
-TEST_CASE("cost cut: under a binding cap a long document stays in one piece per group, beside short ones that fill up") {
+TEST_CASE("cost cut: under a binding cap a long document is cut nearly as if it were alone, and short ones fill up") {
   // The long document has nearly all cost, the short ones have half of the tokens: every group needs a tail and fillers.
   std::vector<Token> lengths(500, 100);
   lengths.push_back(50'000);
@@ -200,12 +200,8 @@ TEST_CASE("cost cut: under a binding cap a long document stays in one piece per 
   const Placement placement = place_cost_cut(mask, 16, {.token_cap = 1.1});
   const test::PlacementMeasures measures = measure(mask, placement, 0);
   CHECK(measures.cost_max_over_mean < 1.001);
-  const TokenRange document = mask.document(500);
-  std::size_t pieces = 0;
-  for (const TokenSet& tokens : placement) pieces += clip(tokens, document.begin, document.end).size();
-  CHECK(pieces <= 18);
   CHECK(static_cast<double>(measures.keys_moved) <
-        1.1 * test::fewest_keys_moved(mask, 1.1 * 100'000 / 16, measures.max_cost, 0));
+        1.05 * test::fewest_keys_moved(mask, 1.1 * 100'000 / 16, measures.max_cost, 0));
 }
 
 TEST_CASE("cost cut: what cannot be met is refused, and says what works") {
