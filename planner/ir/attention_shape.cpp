@@ -8,9 +8,12 @@ double bytes_per_element(DType dtype) { return dtype == DType::fp32 ? 4 : 2; }
 
 std::string to_string(DType dtype) {
   switch (dtype) {
-    case DType::bf16: return "bf16";
-    case DType::fp16: return "fp16";
-    case DType::fp32: return "fp32";
+    case DType::bf16:
+      return "bf16";
+    case DType::fp16:
+      return "fp16";
+    case DType::fp32:
+      return "fp32";
   }
   return {};
 }

@@ -9,15 +9,14 @@ namespace hsap {
 
 namespace {
 
-/// Sums of prefix counts of one document's keys: integral(t) = sum over u in [begin, t) of |keys below u|, so that pairs of a range
-/// of queries are differences of it. Moves forward only: calls must ascend in t.
+/// Sums of prefix counts of one document's keys: integral(t) = sum over u in [begin, t) of |keys below u|, so that pairs of a
+/// range of queries are differences of it. Moves forward only: calls must ascend in t.
 class PrefixCounts {
  public:
-  PrefixCounts(const TokenSet& keys, Token document_begin)
-      : ranges_(keys.ranges()), at_(document_begin) {
-    range_ = static_cast<std::size_t>(
-        std::upper_bound(ranges_.begin(), ranges_.end(), document_begin, [](Token t, const TokenRange& r) { return t < r.end; }) -
-        ranges_.begin());
+  PrefixCounts(const TokenSet& keys, Token document_begin) : ranges_(keys.ranges()), at_(document_begin) {
+    range_ = static_cast<std::size_t>(std::upper_bound(ranges_.begin(), ranges_.end(), document_begin,
+                                                       [](Token t, const TokenRange& r) { return t < r.end; }) -
+                                      ranges_.begin());
   }
 
   std::int64_t integral(Token t) {
@@ -115,7 +114,8 @@ TokenSet DocumentMask::keys_seen_by(const TokenSet& queries) const {
   for (const TokenRange& range : queries.ranges())
     for (std::size_t d = document_of(range.begin); d < documents() && offsets_[d] < range.end; ++d) {
       const Token first = std::max(range.begin, offsets_[d]);
-      keys.push_back({window_ ? std::max(offsets_[d], first - *window_ + 1) : offsets_[d], std::min(range.end, offsets_[d + 1])});
+      keys.push_back(
+          {window_ ? std::max(offsets_[d], first - *window_ + 1) : offsets_[d], std::min(range.end, offsets_[d + 1])});
     }
   return TokenSet(std::move(keys));
 }
@@ -125,7 +125,8 @@ TokenSet DocumentMask::queries_seeing(const TokenSet& keys) const {
   for (const TokenRange& range : keys.ranges())
     for (std::size_t d = document_of(range.begin); d < documents() && offsets_[d] < range.end; ++d) {
       const Token last = std::min(range.end, offsets_[d + 1]) - 1;
-      queries.push_back({std::max(range.begin, offsets_[d]), window_ ? std::min(offsets_[d + 1], last + *window_) : offsets_[d + 1]});
+      queries.push_back(
+          {std::max(range.begin, offsets_[d]), window_ ? std::min(offsets_[d + 1], last + *window_) : offsets_[d + 1]});
     }
   return TokenSet(std::move(queries));
 }

@@ -70,8 +70,8 @@ MemoryUse memory_of(const Schedule& schedule, RankId rank) {
     const bool is_input = is_one_of(id, {boundary.q, boundary.k, boundary.v});
     // Backward uses what forward left there, unless it fills the whole buffer before it first reads it. An input that nobody
     // uses cannot be freed by us.
-    const bool is_saved = is_input ? back.read || !ahead.touched
-                                   : ahead.touched && back.read && back.bytes_written_before_read < bytes[id];
+    const bool is_saved =
+        is_input ? back.read || !ahead.touched : ahead.touched && back.read && back.bytes_written_before_read < bytes[id];
     if (is_saved) result.saved_bytes += bytes[id];
 
     const std::size_t first = ahead.touched ? ahead.first : backward_begin + back.first;

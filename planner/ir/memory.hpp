@@ -1,5 +1,5 @@
-// Peak memory of every rank, from buffer lifetimes in issue order. A buffer lives from the op that first writes it to the op that
-// last touches it. The inputs of a phase are there from its start and die with their last reader (q, k, v may be saved for
+// Peak memory of every rank, from buffer lifetimes in issue order. A buffer lives from the op that first writes it to the op
+// that last touches it. The inputs of a phase are there from its start and die with their last reader (q, k, v may be saved for
 // backward); its results live from their first write to its end.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace hsap {
 /// Memory of one rank for one layer's attention: inputs, results, saved tensors and communication buffers, in bytes.
 struct MemoryUse {
   double peak_bytes = 0;
-  double saved_bytes = 0;       ///< kept from forward to backward
+  double saved_bytes = 0;  ///< kept from forward to backward
   Phase peak_phase = Phase::forward;
-  std::string largest_term;     ///< name of the largest buffer alive at the peak
+  std::string largest_term;  ///< name of the largest buffer alive at the peak
   double largest_term_bytes = 0;
 };
 

@@ -8,17 +8,28 @@ namespace hsap {
 
 std::string to_string(Role role) {
   switch (role) {
-    case Role::q: return "q";
-    case Role::k: return "k";
-    case Role::v: return "v";
-    case Role::o: return "o";
-    case Role::lse: return "lse";
-    case Role::d_o: return "d_o";
-    case Role::d_q: return "d_q";
-    case Role::d_k: return "d_k";
-    case Role::d_v: return "d_v";
-    case Role::state: return "state";
-    case Role::d_state: return "d_state";
+    case Role::q:
+      return "q";
+    case Role::k:
+      return "k";
+    case Role::v:
+      return "v";
+    case Role::o:
+      return "o";
+    case Role::lse:
+      return "lse";
+    case Role::d_o:
+      return "d_o";
+    case Role::d_q:
+      return "d_q";
+    case Role::d_k:
+      return "d_k";
+    case Role::d_v:
+      return "d_v";
+    case Role::state:
+      return "state";
+    case Role::d_state:
+      return "d_state";
   }
   return {};
 }
@@ -34,14 +45,18 @@ int width_of(Role role, const AttentionShape& shape) {
     case Role::q:
     case Role::k:
     case Role::d_q:
-    case Role::d_k: return shape.qk_dim;
+    case Role::d_k:
+      return shape.qk_dim;
     case Role::v:
     case Role::o:
     case Role::d_o:
-    case Role::d_v: return shape.v_dim;
-    case Role::lse: return 1;
+    case Role::d_v:
+      return shape.v_dim;
+    case Role::lse:
+      return 1;
     case Role::state:
-    case Role::d_state: return shape.qk_dim * shape.v_dim;
+    case Role::d_state:
+      return shape.qk_dim * shape.v_dim;
   }
   return 0;
 }
@@ -62,9 +77,7 @@ std::string kind_name(const OpBody& body) {
 
 std::string to_string(Phase phase) { return phase == Phase::forward ? "forward" : "backward"; }
 
-std::string to_string(const Degrees& degrees) {
-  return std::to_string(degrees.intra) + "x" + std::to_string(degrees.inter);
-}
+std::string to_string(const Degrees& degrees) { return std::to_string(degrees.intra) + "x" + std::to_string(degrees.inter); }
 
 Degrees parse_degrees(const std::string& text) {
   Degrees degrees;

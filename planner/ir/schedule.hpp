@@ -1,13 +1,16 @@
 // The Schedule: what every rank does, in which order, with which buffers. Strategies lower to it; verify() proves it; the cost
 // model, the simulator and the executors interpret it. Rules that hold for every Schedule (verify() refuses the rest):
 //
-//  * Each rank has one program of two phases, forward and backward. Ops on one stream of a rank run in list order; `after` names
-//    earlier ops of the same rank and phase that must be done first. Nothing else orders them. Phases are separated by a barrier.
+//  * Each rank has one program of two phases, forward and backward. Ops on one stream of a rank run in list order; `after`
+//  names
+//    earlier ops of the same rank and phase that must be done first. Nothing else orders them. Phases are separated by a
+//    barrier.
 //  * Ranks meet in messages only. The messages from rank a to rank b are matched in order (NCCL has no tags).
 //  * A buffer's rows are the tokens of its token set in ascending order: shape [tokens, heads, width]. Ops name rectangles of
 //    buffers (Slice), so layout changes need no op of their own: an interpreter packs a message whose slice is not contiguous.
 //    This is why there is no Pack/Unpack op: it would store the slice a second time.
-//  * Attend and AttendBackward *write* their results; Merge and Accumulate combine them into earlier ones. So each value has one
+//  * Attend and AttendBackward *write* their results; Merge and Accumulate combine them into earlier ones. So each value has
+//  one
 //    writer, and verify() can follow where every (query, key) pair went.
 //  * Bytes, FLOPs and memory are computed from the ops (work.hpp, memory.hpp), never stored.
 #pragma once
@@ -26,13 +29,17 @@ namespace hsap {
 
 /// What the elements of a buffer mean.
 enum class Role {
-  q, k, v,        ///< inputs of the layer
-  o,              ///< attention output (softmax: normalised over the keys attended so far)
-  lse,            ///< log-sum-exp over the keys attended so far, natural log, width 1, query heads; softmax only
-  d_o,            ///< gradient that arrives from the next layer
-  d_q, d_k, d_v,  ///< gradients
-  state,          ///< linear attention: sum over tokens of k^T v, one [qk_dim, v_dim] matrix per kv head
-  d_state,        ///< linear attention backward: sum over tokens of q^T d_o, summed over the query heads of a kv head
+  q,
+  k,
+  v,    ///< inputs of the layer
+  o,    ///< attention output (softmax: normalised over the keys attended so far)
+  lse,  ///< log-sum-exp over the keys attended so far, natural log, width 1, query heads; softmax only
+  d_o,  ///< gradient that arrives from the next layer
+  d_q,
+  d_k,
+  d_v,      ///< gradients
+  state,    ///< linear attention: sum over tokens of k^T v, one [qk_dim, v_dim] matrix per kv head
+  d_state,  ///< linear attention backward: sum over tokens of q^T d_o, summed over the query heads of a kv head
 };
 std::string to_string(Role role);
 /// True for q, o, lse, d_o, d_q: their heads are query heads; the others count kv heads.
@@ -85,8 +92,8 @@ struct Exchange {
 };
 
 /// Partial attention of the rows of q against the rows of k and v, under the mask. *Writes* o (and lse, softmax only) for
-/// every row of q: rows that see no key get o = 0, lse = -infinity. q, o, lse have the same tokens and query heads; k, v the same
-/// tokens and kv heads, which serve exactly those query heads.
+/// every row of q: rows that see no key get o = 0, lse = -infinity. q, o, lse have the same tokens and query heads; k, v the
+/// same tokens and kv heads, which serve exactly those query heads.
 struct Attend {
   Slice q, k, v, o;
   std::optional<Slice> lse;
@@ -102,9 +109,10 @@ struct Merge {
 };
 
 /// Gradients of the pairs that Attend(q, k, v) would compute, given the *merged* o and lse of the rows and d_o.
-/// *Writes* d_q for every row of q (which may be none), d_k and d_v for every row of k (zero where no pair exists). o and lse: softmax only.
-/// softmax: p = exp(q.k/sqrt(qk_dim) - lse), d_v += p d_o, d_s = p (d_o.v - rowsum(d_o o)), d_q += d_s k / sqrt(qk_dim), d_k += d_s q / sqrt(qk_dim)
-/// (FlashAttention-2, algorithm 2); linear: d_q += (d_o.v) k, d_k += (d_o.v) q, d_v += (q.k) d_o.
+/// *Writes* d_q for every row of q (which may be none), d_k and d_v for every row of k (zero where no pair exists). o and lse:
+/// softmax only. softmax: p = exp(q.k/sqrt(qk_dim) - lse), d_v += p d_o, d_s = p (d_o.v - rowsum(d_o o)), d_q += d_s k /
+/// sqrt(qk_dim), d_k += d_s q / sqrt(qk_dim) (FlashAttention-2, algorithm 2); linear: d_q += (d_o.v) k, d_k += (d_o.v) q, d_v
+/// += (q.k) d_o.
 struct AttendBackward {
   Slice q, k, v;
   std::optional<Slice> o, lse;
@@ -156,9 +164,9 @@ inline constexpr int kComputeStream = 0;
 inline constexpr int kCommunicationStream = 1;
 
 struct Op {
-  OpIndex id = 0;      ///< its position in the phase's list, so that a reordered list is noticed
+  OpIndex id = 0;  ///< its position in the phase's list, so that a reordered list is noticed
   int stream = kComputeStream;
-  int step = 0;        ///< round of the strategy it belongs to, for people and traces
+  int step = 0;  ///< round of the strategy it belongs to, for people and traces
   std::vector<OpIndex> after;
   OpBody body;
   bool operator==(const Op&) const = default;

@@ -1,5 +1,6 @@
 // The one place where text such as "400 Gb/s", "5 us" or "80 GiB" becomes an SI number and back.
-// Everything inside hsap is SI: bytes, seconds, bytes per second, FLOP per second. 1 GB = 1e9 B, 1 GiB = 2^30 B, 1 Gb = 1e9 bit.
+// Everything inside hsap is SI: bytes, seconds, bytes per second, FLOP per second. 1 GB = 1e9 B, 1 GiB = 2^30 B, 1 Gb = 1e9
+// bit.
 #pragma once
 
 #include <string>

@@ -16,7 +16,8 @@ double bytes_of(const Schedule& schedule, RankId rank, const Slice& slice) {
 
 double bytes_of(const Schedule& schedule, RankId, const Buffer& buffer) {
   const Token rows = is_state(buffer.role) ? 1 : schedule.tokens(buffer.tokens).size();
-  return static_cast<double>(rows) * buffer.heads.size() * width_of(buffer.role, schedule.shape) * bytes_per_element(buffer.dtype);
+  return static_cast<double>(rows) * buffer.heads.size() * width_of(buffer.role, schedule.shape) *
+         bytes_per_element(buffer.dtype);
 }
 
 double bytes_of(const Schedule& schedule, RankId rank, const Message& message) {
@@ -42,7 +43,8 @@ namespace {
 double attention_flops(const AttentionShape& shape, Phase phase, std::int64_t pairs, Token rows, int heads) {
   const double quadratic = flops_per_pair(shape, phase) * static_cast<double>(pairs) * heads;
   if (shape.kind == AttentionKind::softmax) return quadratic;
-  const double per_row = static_cast<double>(kLinearAttentionChunk) * (shape.qk_dim + shape.v_dim) + 4.0 * shape.qk_dim * shape.v_dim;
+  const double per_row =
+      static_cast<double>(kLinearAttentionChunk) * (shape.qk_dim + shape.v_dim) + 4.0 * shape.qk_dim * shape.v_dim;
   const double chunked = (phase == Phase::forward ? 1.0 : 2.5) * per_row * static_cast<double>(rows) * heads;
   return std::min(quadratic, chunked);
 }
@@ -53,9 +55,11 @@ double flops_of(const Schedule& schedule, RankId rank, const OpBody& body) {
   const AttentionShape& shape = schedule.shape;
   const double per_state_row = 2.0 * shape.qk_dim * shape.v_dim;
   if (const auto* attend = std::get_if<Attend>(&body))
-    return attention_flops(shape, Phase::forward, pairs_of(schedule, *attend), rows_of(schedule, rank, attend->q), attend->q.heads.size());
+    return attention_flops(shape, Phase::forward, pairs_of(schedule, *attend), rows_of(schedule, rank, attend->q),
+                           attend->q.heads.size());
   if (const auto* back = std::get_if<AttendBackward>(&body))
-    return attention_flops(shape, Phase::backward, pairs_of(schedule, *back), rows_of(schedule, rank, back->q), back->q.heads.size());
+    return attention_flops(shape, Phase::backward, pairs_of(schedule, *back), rows_of(schedule, rank, back->q),
+                           back->q.heads.size());
   if (const auto* update = std::get_if<StateUpdate>(&body))
     return per_state_row * static_cast<double>(rows_of(schedule, rank, update->a)) * update->a.heads.size();
   if (const auto* apply = std::get_if<StateApply>(&body))
@@ -64,7 +68,8 @@ double flops_of(const Schedule& schedule, RankId rank, const OpBody& body) {
 }
 
 double least_flops(const AttentionShape& shape, const DocumentMask& mask, Phase phase) {
-  if (shape.kind == AttentionKind::softmax) return flops_per_pair(shape, phase) * static_cast<double>(mask.pairs()) * shape.query_heads;
+  if (shape.kind == AttentionKind::softmax)
+    return flops_per_pair(shape, phase) * static_cast<double>(mask.pairs()) * shape.query_heads;
   const double states = (phase == Phase::forward ? 1.0 : 2.5) * 4.0 * shape.qk_dim * shape.v_dim;
   double flops = 0;
   for (std::size_t d = 0; d < mask.documents(); ++d) {

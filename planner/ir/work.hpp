@@ -23,18 +23,19 @@ std::int64_t pairs_of(const Schedule& schedule, const AttendBackward& op);
 /// Matrix-multiply FLOPs of one (query, key) pair and query head: forward 2 (qk_dim + v_dim), backward 2 (3 qk_dim + 2 v_dim).
 double flops_per_pair(const AttentionShape& shape, Phase phase);
 
-/// Linear attention is computed in chunks of this many tokens, the quadratic form inside a chunk and states between chunks (assumed:
-/// flash-linear-attention's usual chunk length is 64 or 128).
+/// Linear attention is computed in chunks of this many tokens, the quadratic form inside a chunk and states between chunks
+/// (assumed: flash-linear-attention's usual chunk length is 64 or 128).
 inline constexpr Token kLinearAttentionChunk = 128;
 
 /// Matrix-multiply FLOPs of an op of `rank` (2 per multiply-add). Attend: 2 (qk_dim + v_dim) per pair and query head;
-/// AttendBackward: 2 (3 qk_dim + 2 v_dim), which counts the recomputed q.k (FlashAttention counts 2.5 x forward when the widths are equal);
-/// linear attention: the lesser of that and the chunked form, per row and query head 2 (qk_dim + v_dim) chunk/2 + 4 qk_dim v_dim
-/// (backward 2.5 times as much); StateUpdate and StateApply: 2 qk_dim v_dim per row and head. Copy, Merge, Accumulate, Exchange: 0.
+/// AttendBackward: 2 (3 qk_dim + 2 v_dim), which counts the recomputed q.k (FlashAttention counts 2.5 x forward when the widths
+/// are equal); linear attention: the lesser of that and the chunked form, per row and query head 2 (qk_dim + v_dim) chunk/2 + 4
+/// qk_dim v_dim (backward 2.5 times as much); StateUpdate and StateApply: 2 qk_dim v_dim per row and head. Copy, Merge,
+/// Accumulate, Exchange: 0.
 double flops_of(const Schedule& schedule, RankId rank, const OpBody& body);
 
-/// The least matrix FLOPs that any schedule spends on the layer, all ranks together. Softmax: all pairs of the mask. Linear: per document the
-/// lesser of its pairs and of its states (2 qk_dim v_dim to make and to apply one, per token); our derivation.
+/// The least matrix FLOPs that any schedule spends on the layer, all ranks together. Softmax: all pairs of the mask. Linear:
+/// per document the lesser of its pairs and of its states (2 qk_dim v_dim to make and to apply one, per token); our derivation.
 double least_flops(const AttentionShape& shape, const DocumentMask& mask, Phase phase);
 
 /// Bytes that an op without matrix multiplies reads and writes in device memory (Merge, Accumulate, Copy); for the others the

@@ -15,7 +15,8 @@ namespace hsap {
 
 namespace {
 
-/// Option sets per degrees that go from the screening to the evaluator: estimate() ignores contention, so the first may not win.
+/// Option sets per degrees that go from the screening to the evaluator: estimate() ignores contention, so the first may not
+/// win.
 constexpr std::size_t kFinalists = 2;
 
 /// The problem as the strategy can serve it: its own, or the linear counterpart of a softmax layer.
@@ -41,8 +42,8 @@ double bytes_between_nodes(const Schedule& schedule, const Problem& problem) {
 
 class Comparer {
  public:
-  Comparer(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels, const Evaluator& evaluator,
-           const Progress& progress)
+  Comparer(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels,
+           const Evaluator& evaluator, const Progress& progress)
       : request_(request), cluster_(cluster), kernels_(kernels), evaluator_(evaluator), progress_(progress) {}
 
   Comparison run() {
@@ -65,7 +66,8 @@ class Comparer {
 
  private:
   /// Adds the degrees to evaluate, or one invalid outcome with the reason.
-  void collect(const Strategy& strategy, std::vector<std::pair<const Strategy*, Degrees>>& rows, std::vector<Outcome>& outcomes) const {
+  void collect(const Strategy& strategy, std::vector<std::pair<const Strategy*, Degrees>>& rows,
+               std::vector<Outcome>& outcomes) const {
     const Problem problem = problem_for(strategy, request_.problem);
     std::vector<Degrees> wanted = strategy.degrees(problem);
     const bool possible = strategy.serves(problem.shape.kind) && !wanted.empty() &&
@@ -101,12 +103,14 @@ class Comparer {
     std::optional<Outcome> best;
     for (const auto& [seconds, options] : screened) {
       Outcome outcome = measure(strategy, problem, degrees, options);
-      if (!best || std::pair(!outcome.fits, outcome.seconds()) < std::pair(!best->fits, best->seconds())) best = std::move(outcome);
+      if (!best || std::pair(!outcome.fits, outcome.seconds()) < std::pair(!best->fits, best->seconds()))
+        best = std::move(outcome);
     }
     return *best;
   }
 
-  Outcome measure(const Strategy& strategy, const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const {
+  Outcome measure(const Strategy& strategy, const Problem& problem, const Degrees& degrees,
+                  const StrategyOptions& options) const {
     const Schedule schedule = strategy.lower(problem, degrees, options);
     verify(schedule, problem.mask);
     const Timeline timeline = evaluator_(schedule);
@@ -138,8 +142,9 @@ class Comparer {
     for (GpuId gpu = 0; gpu < schedule.ranks.size(); ++gpu) capacity = std::min(capacity, cluster_.device(gpu).memory_bytes);
     outcome.fits = use.peak_bytes <= capacity;
     if (!outcome.fits)
-      outcome.reason = "needs " + format_bytes(use.peak_bytes) + " of " + format_bytes(capacity) + " in " + to_string(use.peak_phase) +
-                       "; largest: " + use.largest_term + " " + format_bytes(use.largest_term_bytes);
+      outcome.reason = "needs " + format_bytes(use.peak_bytes) + " of " + format_bytes(capacity) + " in " +
+                       to_string(use.peak_phase) + "; largest: " + use.largest_term + " " +
+                       format_bytes(use.largest_term_bytes);
   }
 
   void rank(Comparison& comparison) const {
@@ -151,7 +156,8 @@ class Comparer {
     if (!request_.every_degree) {
       std::vector<Outcome> best_of_strategy;
       for (Outcome& outcome : outcomes)
-        if (std::none_of(best_of_strategy.begin(), best_of_strategy.end(), [&](const Outcome& o) { return o.strategy == outcome.strategy; }))
+        if (std::none_of(best_of_strategy.begin(), best_of_strategy.end(),
+                         [&](const Outcome& o) { return o.strategy == outcome.strategy; }))
           best_of_strategy.push_back(std::move(outcome));
       outcomes = std::move(best_of_strategy);
     }
@@ -168,8 +174,8 @@ class Comparer {
 
 }  // namespace
 
-Comparison compare(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels, const Evaluator& evaluator,
-                   const Progress& progress) {
+Comparison compare(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels,
+                   const Evaluator& evaluator, const Progress& progress) {
   return Comparer(request, cluster, kernels, evaluator, progress).run();
 }
 

@@ -1,5 +1,5 @@
-// Enumerate strategies, degrees and options, evaluate each, rank. The predictor is handed in (Evaluator), so that the planner ranks
-// by simulation without knowing the simulator: tools/ wires them.
+// Enumerate strategies, degrees and options, evaluate each, rank. The predictor is handed in (Evaluator), so that the planner
+// ranks by simulation without knowing the simulator: tools/ wires them.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct Outcome {
   StrategyOptions options;
   bool valid = false;
   bool fits = false;
-  std::string reason;                        ///< why it is not valid or does not fit; empty otherwise
+  std::string reason;  ///< why it is not valid or does not fit; empty otherwise
   double forward_seconds = 0;
   double backward_seconds = 0;
   double exposed_communication_seconds = 0;  ///< forward + backward
@@ -41,22 +41,22 @@ struct CompareRequest {
 };
 
 struct Comparison {
-  double lower_bound_seconds = 0;       ///< of the model's own attention kind
-  std::vector<Outcome> outcomes;        ///< best first: those that fit, those that do not, other attention than the model's, invalid
-  std::optional<std::size_t> best;      ///< fastest that is valid, fits and serves the model's own attention
+  double lower_bound_seconds = 0;  ///< of the model's own attention kind
+  std::vector<Outcome> outcomes;   ///< best first: those that fit, those that do not, other attention than the model's, invalid
+  std::optional<std::size_t> best;  ///< fastest that is valid, fits and serves the model's own attention
 };
 
 /// Called as work proceeds: done, total, what is being evaluated.
 using Progress = std::function<void(std::size_t, std::size_t, const std::string&)>;
 
-/// estimate() screens the option sets of each strategy and degrees; `evaluator` decides among the best of them, each of which has
-/// passed verify() before. A strategy that does not serve softmax is evaluated on the linear counterpart of the layer and
+/// estimate() screens the option sets of each strategy and degrees; `evaluator` decides among the best of them, each of which
+/// has passed verify() before. A strategy that does not serve softmax is evaluated on the linear counterpart of the layer and
 /// never named best. Throws InvalidInput for unknown strategies.
 Comparison compare(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels,
                    const Evaluator& evaluator, const Progress& progress = {});
 
-/// Compute bound of the layer, forward + backward: the least matrix FLOPs at the best attained rate, spread evenly over the ranks.
-/// No schedule of this problem is faster under the same KernelTimes.
+/// Compute bound of the layer, forward + backward: the least matrix FLOPs at the best attained rate, spread evenly over the
+/// ranks. No schedule of this problem is faster under the same KernelTimes.
 double lower_bound_seconds(const Problem& problem, const KernelTimes& kernels);
 
 /// One rank per GPU of the cluster, in its order.

@@ -1,7 +1,8 @@
-// allgather: contiguous shards, all KV gathered on every rank (Llama 3, arXiv 2407.21783, section 3.3.2, as llama3_flash_attn_varlen does it): KV heads
-// go in slices, the next slice is gathered while the present one computes; backward gathers again and reduce-scatters d_k, d_v in the
-// model's dtype. The gather is hierarchical, as NCCL's is over many nodes: first among the ranks with the same place in their node (every NIC carries (W-1) KVb), then inside the
-// node. Bytes sent per rank, KVb of one rank: forward (P-1) KVb, backward 2 (P-1) KVb.
+// allgather: contiguous shards, all KV gathered on every rank (Llama 3, arXiv 2407.21783, section 3.3.2, as
+// llama3_flash_attn_varlen does it): KV heads go in slices, the next slice is gathered while the present one computes; backward
+// gathers again and reduce-scatters d_k, d_v in the model's dtype. The gather is hierarchical, as NCCL's is over many nodes:
+// first among the ranks with the same place in their node (every NIC carries (W-1) KVb), then inside the node. Bytes sent per
+// rank, KVb of one rank: forward (P-1) KVb, backward 2 (P-1) KVb.
 #include <algorithm>
 
 #include "planner/placement/placement.hpp"
@@ -12,7 +13,8 @@ namespace hsap {
 
 namespace {
 
-constexpr int kMostSlices = 4;  // of the KV heads; llama3_flash_attn calls it heads_k_stride (ours: a quarter, where it divides)
+constexpr int kMostSlices =
+    4;  // of the KV heads; llama3_flash_attn calls it heads_k_stride (ours: a quarter, where it divides)
 
 /// The P ranks as W nodes of w ranks; one node of P when the nodes are uneven.
 struct Grid {
@@ -34,7 +36,8 @@ class Gather {
     const int kv_heads = builder.shape().kv_heads;
     int slices = std::min(kMostSlices, kv_heads);
     while (kv_heads % slices != 0) --slices;
-    for (int slice = 0; slice < slices; ++slice) slices_.push_back({slice * kv_heads / slices, (slice + 1) * kv_heads / slices});
+    for (int slice = 0; slice < slices; ++slice)
+      slices_.push_back({slice * kv_heads / slices, (slice + 1) * kv_heads / slices});
   }
 
   void lower_rank(RankId rank) {
@@ -49,8 +52,9 @@ class Gather {
       if (i + 1 < slices_.size()) next = gather(Phase::forward, view, i + 1);
       if (!works) continue;
       const auto query = [&](BufferId buffer) { return Slice{buffer, view.tokens, query_heads(i)}; };
-      builder_.compute(rank, Phase::forward, step(i),
-                       Attend{query(view.q), {kv.k, needed, slices_[i]}, {kv.v, needed, slices_[i]}, query(view.o), query(lse)});
+      builder_.compute(
+          rank, Phase::forward, step(i),
+          Attend{query(view.q), {kv.k, needed, slices_[i]}, {kv.v, needed, slices_[i]}, query(view.o), query(lse)});
     }
 
     next = gather(Phase::backward, view, 0);
@@ -64,8 +68,8 @@ class Gather {
       const auto whole = [&](BufferId buffer) { return Slice{buffer, all_, slices_[i]}; };
       const Gathered d_kv{gradient(Role::d_k), gradient(Role::d_v)};
       builder_.compute(rank, Phase::backward, step(i),
-                       AttendBackward{query(view.q), whole(kv.k), whole(kv.v), query(view.o), query(lse), query(view.d_o), query(view.d_q),
-                                      whole(d_kv.k), whole(d_kv.v)});
+                       AttendBackward{query(view.q), whole(kv.k), whole(kv.v), query(view.o), query(lse), query(view.d_o),
+                                      query(view.d_q), whole(d_kv.k), whole(d_kv.v)});
       reduce_scatter(view, i, d_kv);
     }
   }
@@ -104,7 +108,8 @@ class Gather {
     const Gathered kv{buffer(Role::k), buffer(Role::v)};
     const auto rows = [&](TokenSetId tokens) { return std::vector<Slice>{{kv.k, tokens, heads}, {kv.v, tokens, heads}}; };
     builder_.compute(view.rank, phase, step(i),
-                     Copy{{{{view.k, view.tokens, heads}, {kv.k, view.tokens, heads}}, {{view.v, view.tokens, heads}, {kv.v, view.tokens, heads}}}});
+                     Copy{{{{view.k, view.tokens, heads}, {kv.k, view.tokens, heads}},
+                           {{view.v, view.tokens, heads}, {kv.v, view.tokens, heads}}}});
     Exchange across;
     for (const RankId peer : same_place(view.rank)) {
       builder_.add_message(across.sends, peer, {{view.k, view.tokens, heads}, {view.v, view.tokens, heads}});
@@ -120,7 +125,8 @@ class Gather {
     return kv;
   }
 
-  /// The gather turned round: partial sums of a column go to its rank in the node and are added there, then each block goes home.
+  /// The gather turned round: partial sums of a column go to its rank in the node and are added there, then each block goes
+  /// home.
   void reduce_scatter(const View& view, std::size_t i, const Gathered& d_kv) {
     const HeadRange heads = slices_[i];
     const auto rows = [&](TokenSetId tokens) { return std::vector<Slice>{{d_kv.k, tokens, heads}, {d_kv.v, tokens, heads}}; };
@@ -131,8 +137,8 @@ class Gather {
         builder_.add_message(exchange.sends, peer, rows(theirs(peer)));
         std::vector<Slice> parts;
         for (const Role role : {Role::d_k, Role::d_v})
-          parts.push_back(builder_.whole(view.rank, builder_.add_buffer(view.rank, role, builder_.shape().dtype, mine, heads,
-                                                                       to_string(role) + " part")));
+          parts.push_back(builder_.whole(
+              view.rank, builder_.add_buffer(view.rank, role, builder_.shape().dtype, mine, heads, to_string(role) + " part")));
         builder_.add_message(exchange.recvs, peer, parts);
         sums.push_back({{{parts[0], {d_kv.k, mine, heads}}, {parts[1], {d_kv.v, mine, heads}}}});
       }
@@ -142,7 +148,8 @@ class Gather {
     reduce(same_node(view.rank), column(view.rank), [&](RankId peer) { return column(peer); });
     reduce(same_place(view.rank), view.tokens, [&](RankId peer) { return owned(peer); });
     builder_.compute(view.rank, Phase::backward, step(i),
-                     Copy{{{{d_kv.k, view.tokens, heads}, {view.d_k, view.tokens, heads}}, {{d_kv.v, view.tokens, heads}, {view.d_v, view.tokens, heads}}}});
+                     Copy{{{{d_kv.k, view.tokens, heads}, {view.d_k, view.tokens, heads}},
+                           {{d_kv.v, view.tokens, heads}, {view.d_v, view.tokens, heads}}}});
   }
 
   ProgramBuilder& builder_;

@@ -22,8 +22,8 @@ std::vector<Degrees> head_parallel_degrees_of(const Problem& problem) {
 
 void require_kind(const Strategy& strategy, const Problem& problem) {
   if (!strategy.serves(problem.shape.kind))
-    throw InvalidInput(strategy.name() + ": does not serve " + to_string(problem.shape.kind) + " attention; strategies that do: " +
-                       strategies_serving(problem.shape.kind));
+    throw InvalidInput(strategy.name() + ": does not serve " + to_string(problem.shape.kind) +
+                       " attention; strategies that do: " + strategies_serving(problem.shape.kind));
 }
 
 void require_degrees(const Strategy& strategy, const Problem& problem, const Degrees& degrees) {
@@ -45,8 +45,8 @@ void require_degrees(const Strategy& strategy, const Problem& problem, const Deg
     text += here + strategy.name() + " works with " + works;
   } else if (const std::vector<Degrees> mixed = head_parallel_degrees_of(problem); !mixed.empty()) {
     const std::string intra = std::to_string(mixed.back().intra), inter = std::to_string(mixed.back().inter);
-    text += here + "use ulysses " + intra + " x ring " + inter + " (usp or hsap " + to_string(mixed.back()) + "), or ulysses " + intra +
-            " x dp " + inter;
+    text += here + "use ulysses " + intra + " x ring " + inter + " (usp or hsap " + to_string(mixed.back()) + "), or ulysses " +
+            intra + " x dp " + inter;
   }
   throw InvalidInput(text);
 }

@@ -13,7 +13,8 @@ std::vector<Degrees> all_degrees(int ranks);
 /// Those of all_degrees() whose intra degree can share the heads (head_exchange.hpp).
 std::vector<Degrees> head_parallel_degrees_of(const Problem& problem);
 
-/// Throws InvalidInput "ulysses: ..." with the strategy's valid degrees when `degrees` is not among them; a reason from the heads comes first.
+/// Throws InvalidInput "ulysses: ..." with the strategy's valid degrees when `degrees` is not among them; a reason from the
+/// heads comes first.
 void require_degrees(const Strategy& strategy, const Problem& problem, const Degrees& degrees);
 /// Throws InvalidInput when the strategy does not serve the problem's attention.
 void require_kind(const Strategy& strategy, const Problem& problem);

@@ -12,7 +12,8 @@ constexpr int kNone = -1;
 /// edge_at(rank, colour): the edge of that colour at a rank, for one side of the graph.
 class Side {
  public:
-  Side(int ranks, int colours) : colours_(colours), edge_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(colours), kNone) {}
+  Side(int ranks, int colours)
+      : colours_(colours), edge_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(colours), kNone) {}
   int& edge_at(int rank, int colour) {
     return edge_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(colours_) + static_cast<std::size_t>(colour)];
   }
@@ -55,8 +56,8 @@ std::vector<int> colour_edges(const std::vector<MessageEdge>& edges, int ranks) 
       set_colour(edge, colour);
       continue;
     }
-    // `a` is free at the sender, `b` at the receiver. Swapping a and b along the path that leaves the receiver by colour a frees a there;
-    // the graph is bipartite, so the path never comes to the sender.
+    // `a` is free at the sender, `b` at the receiver. Swapping a and b along the path that leaves the receiver by colour a
+    // frees a there; the graph is bipartite, so the path never comes to the sender.
     const int a = senders.lowest_free(from);
     const int b = receivers.lowest_free(to);
     std::vector<int> path;

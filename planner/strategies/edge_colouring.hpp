@@ -12,8 +12,8 @@ struct MessageEdge {
 };
 
 /// Colour of every edge, counted from 0; uses exactly as many colours as the largest number of edges at one sender or receiver.
-/// Edges are coloured in the order given (put like sizes next to each other), each with the lowest colour free at both ends, and by an
-/// alternating path where there is none. O(edges x (colours + ranks)) at worst.
+/// Edges are coloured in the order given (put like sizes next to each other), each with the lowest colour free at both ends,
+/// and by an alternating path where there is none. O(edges x (colours + ranks)) at worst.
 std::vector<int> colour_edges(const std::vector<MessageEdge>& edges, int ranks);
 
 }  // namespace hsap

@@ -27,8 +27,8 @@ std::vector<TokenSet> split_rows(const TokenSet& tokens, int parts) {
 
 namespace {
 
-/// Which slices one group exchanges in one direction. `scatter`: boundary (my tokens, all heads) -> view (group's tokens, my heads).
-/// `gather`: back. One Exchange per call; the rank's own share is copied.
+/// Which slices one group exchanges in one direction. `scatter`: boundary (my tokens, all heads) -> view (group's tokens, my
+/// heads). `gather`: back. One Exchange per call; the rank's own share is copied.
 class HeadExchange {
  public:
   HeadExchange(ProgramBuilder& builder, const std::vector<RankId>& group) : builder_(builder), group_(group) {
@@ -47,8 +47,8 @@ class HeadExchange {
       view.query_heads = {first, first + share};
       view.kv_heads = kv_heads_of(builder.shape(), view.query_heads);
       for (const Role role : {Role::q, Role::k, Role::v, Role::o, Role::d_o, Role::d_q, Role::d_k, Role::d_v})
-        view.*member_of(role) =
-            builder.add_buffer(view.rank, role, builder.shape().dtype, tokens, heads(view, role), to_string(role) + " by heads");
+        view.*member_of(role) = builder.add_buffer(view.rank, role, builder.shape().dtype, tokens, heads(view, role),
+                                                   to_string(role) + " by heads");
       views_.push_back(view);
     }
   }
@@ -72,16 +72,24 @@ class HeadExchange {
   static HeadRange heads(const View& view, Role role) { return has_query_heads(role) ? view.query_heads : view.kv_heads; }
   TokenSetId owned(const View& view) const { return builder_.program(view.rank).tokens; }
 
-  static BufferId View::* member_of(Role role) {
+  static BufferId View::*member_of(Role role) {
     switch (role) {
-      case Role::q: return &View::q;
-      case Role::k: return &View::k;
-      case Role::v: return &View::v;
-      case Role::o: return &View::o;
-      case Role::d_o: return &View::d_o;
-      case Role::d_q: return &View::d_q;
-      case Role::d_k: return &View::d_k;
-      default: return &View::d_v;
+      case Role::q:
+        return &View::q;
+      case Role::k:
+        return &View::k;
+      case Role::v:
+        return &View::v;
+      case Role::o:
+        return &View::o;
+      case Role::d_o:
+        return &View::d_o;
+      case Role::d_q:
+        return &View::d_q;
+      case Role::d_k:
+        return &View::d_k;
+      default:
+        return &View::d_v;
     }
   }
   static BufferId buffer(const View& view, Role role) { return view.*member_of(role); }
@@ -90,7 +98,9 @@ class HeadExchange {
     for (const View& mine : views_) {
       const View boundary = boundary_view(builder_, mine.rank);
       const auto from = [&](Role role, const View& to) { return Slice{buffer(boundary, role), owned(mine), heads(to, role)}; };
-      const auto into = [&](Role role, const View& source) { return Slice{buffer(mine, role), owned(source), heads(mine, role)}; };
+      const auto into = [&](Role role, const View& source) {
+        return Slice{buffer(mine, role), owned(source), heads(mine, role)};
+      };
       move(phase, mine, roles, from, into);
     }
   }
@@ -99,7 +109,9 @@ class HeadExchange {
     for (const View& mine : views_) {
       const View boundary = boundary_view(builder_, mine.rank);
       const auto from = [&](Role role, const View& to) { return Slice{buffer(mine, role), owned(to), heads(mine, role)}; };
-      const auto into = [&](Role role, const View& source) { return Slice{buffer(boundary, role), owned(mine), heads(source, role)}; };
+      const auto into = [&](Role role, const View& source) {
+        return Slice{buffer(boundary, role), owned(mine), heads(source, role)};
+      };
       move(phase, mine, roles, from, into);
     }
   }
@@ -123,7 +135,8 @@ class HeadExchange {
     builder_.compute(mine.rank, phase, 0, std::move(own));
   }
 
-  /// d_k and d_v when several ranks worked on a kv head: each sends its part (model dtype), the owner of the tokens sums in fp32.
+  /// d_k and d_v when several ranks worked on a kv head: each sends its part (model dtype), the owner of the tokens sums in
+  /// fp32.
   void gather_replicated() {
     for (const View& mine : views_) {
       const View boundary = boundary_view(builder_, mine.rank);
@@ -134,8 +147,8 @@ class HeadExchange {
       Copy finish;
       std::vector<Slice> sums;
       for (const Role role : {Role::d_k, Role::d_v}) {
-        const BufferId sum =
-            builder_.add_buffer(mine.rank, role, DType::fp32, owned(mine), {0, builder_.shape().kv_heads}, to_string(role) + " sum");
+        const BufferId sum = builder_.add_buffer(mine.rank, role, DType::fp32, owned(mine), {0, builder_.shape().kv_heads},
+                                                 to_string(role) + " sum");
         sums.push_back(builder_.whole(mine.rank, sum));
         finish.terms.push_back({sums.back(), builder_.whole(mine.rank, buffer(boundary, role))});
       }
@@ -182,16 +195,16 @@ std::string list(const std::vector<int>& numbers) {
 }  // namespace
 
 std::optional<std::string> refuse_head_degree(const AttentionShape& shape, int degree) {
-  const auto works = [&](int u) {
-    return shape.query_heads % u == 0 && (shape.kv_heads % u == 0 || u % shape.kv_heads == 0);
-  };
+  const auto works = [&](int u) { return shape.query_heads % u == 0 && (shape.kv_heads % u == 0 || u % shape.kv_heads == 0); };
   if (works(degree)) return std::nullopt;
   std::vector<int> plain, replicated;
   for (int u = 1; u <= shape.query_heads; ++u)
     if (works(u)) (shape.kv_heads % u == 0 ? plain : replicated).push_back(u);
-  std::string text = shape.query_heads % degree != 0
-                         ? std::to_string(shape.query_heads) + " heads not divisible by head-parallel degree " + std::to_string(degree)
-                         : std::to_string(shape.kv_heads) + " kv heads cannot be shared out over head-parallel degree " + std::to_string(degree);
+  std::string text =
+      shape.query_heads % degree != 0
+          ? std::to_string(shape.query_heads) + " heads not divisible by head-parallel degree " + std::to_string(degree)
+          : std::to_string(shape.kv_heads) + " kv heads cannot be shared out over head-parallel degree " +
+                std::to_string(degree);
   text += "; valid degrees " + list(plain);
   if (!replicated.empty()) text += " (" + list(replicated) + " with KV replication)";
   return text;

@@ -1,7 +1,8 @@
-// Head parallelism (DeepSpeed-Ulysses, Jacobs et al. 2023, arXiv 2309.14509): an all-to-all inside a group of U ranks turns "my tokens, all heads"
-// into "the group's tokens, my heads" before the inner attention, and back after it. With fewer kv heads than ranks, a kv head goes to
-// every rank that has one of its query heads (replication rho = max(1, U / kv_heads)) and its gradients are summed at the owner.
-// Bytes sent per rank and direction, Qb and KVb of one rank: (U-1)/U (2 Qb + rho KVb). Shared by ulysses, usp and hsap.
+// Head parallelism (DeepSpeed-Ulysses, Jacobs et al. 2023, arXiv 2309.14509): an all-to-all inside a group of U ranks turns "my
+// tokens, all heads" into "the group's tokens, my heads" before the inner attention, and back after it. With fewer kv heads
+// than ranks, a kv head goes to every rank that has one of its query heads (replication rho = max(1, U / kv_heads)) and its
+// gradients are summed at the owner. Bytes sent per rank and direction, Qb and KVb of one rank: (U-1)/U (2 Qb + rho KVb).
+// Shared by ulysses, usp and hsap.
 #pragma once
 
 #include <functional>
@@ -15,16 +16,16 @@ namespace hsap {
 /// Splits a set into `parts` sets of consecutive rows, sizes differing by at most one.
 std::vector<TokenSet> split_rows(const TokenSet& tokens, int parts);
 
-/// Why `degree` ranks cannot share the heads of `shape`, with the degrees that could ("28 heads not divisible by ...; valid: 1, 2, 4");
-/// nullopt when they can.
+/// Why `degree` ranks cannot share the heads of `shape`, with the degrees that could ("28 heads not divisible by ...; valid: 1,
+/// 2, 4"); nullopt when they can.
 std::optional<std::string> refuse_head_degree(const AttentionShape& shape, int degree);
 
 /// The inner attention of all groups: views[group][member]. Called between the two all-to-alls of the forward phase; must write
 /// forward and backward ops of its own.
 using InnerAttention = std::function<void(ProgramBuilder&, const std::vector<std::vector<View>>& views)>;
 
-/// groups[g][m] = rank of member m of group g; every group has the same size. With size 1 there is no exchange and the views are
-/// the boundaries. Backward ops are appended in the order d_o exchange, inner, gradient exchange.
+/// groups[g][m] = rank of member m of group g; every group has the same size. With size 1 there is no exchange and the views
+/// are the boundaries. Backward ops are appended in the order d_o exchange, inner, gradient exchange.
 void with_head_exchange(ProgramBuilder& builder, const std::vector<std::vector<RankId>>& groups, const InnerAttention& inner);
 
 }  // namespace hsap

@@ -1,8 +1,8 @@
-// hsap: IntraSP U (head-parallel all-to-all inside a fast domain) x InterSP S (sequence-aware, only what documents need, between groups).
-// Documents are placed on the S groups by cost; each group's tokens are shared out over its U ranks; after the all-to-all, member m
-// of a group exchanges keys and values with member m of other groups only, so inter-node traffic stays on its own rail.
-// Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm. Linear attention: contiguous groups, state hops
-// only where a document straddles.
+// hsap: IntraSP U (head-parallel all-to-all inside a fast domain) x InterSP S (sequence-aware, only what documents need,
+// between groups). Documents are placed on the S groups by cost; each group's tokens are shared out over its U ranks; after the
+// all-to-all, member m of a group exchanges keys and values with member m of other groups only, so inter-node traffic stays on
+// its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm. Linear attention: contiguous
+// groups, state hops only where a document straddles.
 #include "planner/ir/errors.hpp"
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
@@ -14,7 +14,8 @@ namespace hsap {
 
 namespace {
 
-/// A row costs at least half a 128-key tile of the attention kernel, however short its document is (assumed tile size, kernel_times.cpp).
+/// A row costs at least half a 128-key tile of the attention kernel, however short its document is (assumed tile size,
+/// kernel_times.cpp).
 constexpr double kPairsPerToken = 64;
 
 struct PlacementLaw {
@@ -23,13 +24,15 @@ struct PlacementLaw {
 };
 
 Placement cost_cut(const DocumentMask& mask, int groups, int groups_per_node, double token_cap) {
-  return place_cost_cut(mask, groups, {.token_cap = token_cap, .pairs_per_token = kPairsPerToken, .groups_per_node = groups_per_node});
+  return place_cost_cut(mask, groups,
+                        {.token_cap = token_cap, .pairs_per_token = kPairsPerToken, .groups_per_node = groups_per_node});
 }
 
 /// The first one is the default.
 constexpr PlacementLaw kLaws[] = {
     {"cost-cut", [](const DocumentMask& mask, int groups, int per_node) { return cost_cut(mask, groups, per_node, 1.25); }},
-    {"cost-cut-tight", [](const DocumentMask& mask, int groups, int per_node) { return cost_cut(mask, groups, per_node, 1.05); }},
+    {"cost-cut-tight",
+     [](const DocumentMask& mask, int groups, int per_node) { return cost_cut(mask, groups, per_node, 1.05); }},
     {"zigzag", [](const DocumentMask& mask, int groups, int) { return place_zigzag(mask, groups); }},
     {"contiguous", [](const DocumentMask& mask, int groups, int) { return place_contiguous(mask, groups); }},
 };
@@ -69,14 +72,15 @@ class Hsap : public Strategy {
     for (const TokenSet& group : law.place(problem.mask, degrees.inter, groups_per_node(problem, degrees)))
       for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
     ProgramBuilder builder(name(), degrees, problem, owned);
-    with_head_exchange(builder, consecutive_groups(degrees), [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
-      if (!linear) return needed_exchange(b, views, problem.node_of_rank, stages);
-      for (std::size_t member = 0; member < views.front().size(); ++member) {
-        std::vector<View> chain;
-        for (const std::vector<View>& group : views) chain.push_back(group[member]);
-        state_chain(b, chain);
-      }
-    });
+    with_head_exchange(builder, consecutive_groups(degrees),
+                       [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
+                         if (!linear) return needed_exchange(b, views, problem.node_of_rank, stages);
+                         for (std::size_t member = 0; member < views.front().size(); ++member) {
+                           std::vector<View> chain;
+                           for (const std::vector<View>& group : views) chain.push_back(group[member]);
+                           state_chain(b, chain);
+                         }
+                       });
     return builder.take();
   }
 

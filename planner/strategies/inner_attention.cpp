@@ -5,8 +5,9 @@ namespace hsap {
 View boundary_view(const ProgramBuilder& builder, RankId rank) {
   const RankProgram& program = builder.program(rank);
   const RankBoundary& b = program.boundary;
-  return {rank, program.tokens, {0, builder.shape().query_heads}, {0, builder.shape().kv_heads}, b.q,  b.k,
-          b.v,  b.o,            b.d_o,                            b.d_q,                         b.d_k, b.d_v};
+  return {
+      rank,  program.tokens, {0, builder.shape().query_heads}, {0, builder.shape().kv_heads}, b.q, b.k, b.v, b.o, b.d_o, b.d_q,
+      b.d_k, b.d_v};
 }
 
 HeadRange kv_heads_of(const AttentionShape& shape, HeadRange query_heads) {
@@ -95,8 +96,7 @@ void QueryGradientAccumulator::attend(int step, TokenSetId queries, Slice k, Sli
 }
 
 void QueryGradientAccumulator::add_to_sum(int step, const Slice& piece) {
-  builder_.compute(view_.rank, Phase::backward, step,
-                   Accumulate{{{piece, builder_.rows(view_.rank, *sum_, piece.tokens)}}});
+  builder_.compute(view_.rank, Phase::backward, step, Accumulate{{{piece, builder_.rows(view_.rank, *sum_, piece.tokens)}}});
 }
 
 void QueryGradientAccumulator::finish(int step) {

@@ -1,5 +1,5 @@
-// What lies between head exchange and head exchange: attention on one rank's view of the tokens and heads. Strategies are built from
-// three ways to fill it: alone (attend_locally), around a ring (ring_pass.hpp), or by fetching what the documents need
+// What lies between head exchange and head exchange: attention on one rank's view of the tokens and heads. Strategies are built
+// from three ways to fill it: alone (attend_locally), around a ring (ring_pass.hpp), or by fetching what the documents need
 // (needed_exchange.hpp); linear attention has a fourth, the state chain (state_chain.hpp). head_exchange.hpp makes views
 // of more tokens and fewer heads; without it the view is the rank's own boundary.
 #pragma once
@@ -11,8 +11,9 @@
 
 namespace hsap {
 
-/// One rank's operands. The inner attention reads q, k, v, d_o, writes o, d_q, d_k, d_v completely (model dtype), and keeps what it
-/// needs from forward to backward itself. All buffers have the rows `tokens`; q, o, d_o, d_q the heads `query_heads`, the rest `kv_heads`.
+/// One rank's operands. The inner attention reads q, k, v, d_o, writes o, d_q, d_k, d_v completely (model dtype), and keeps
+/// what it needs from forward to backward itself. All buffers have the rows `tokens`; q, o, d_o, d_q the heads `query_heads`,
+/// the rest `kv_heads`.
 struct View {
   RankId rank = 0;
   TokenSetId tokens = 0;
@@ -26,8 +27,8 @@ View boundary_view(const ProgramBuilder& builder, RankId rank);
 /// KV heads that serve the query heads [begin, end).
 HeadRange kv_heads_of(const AttentionShape& shape, HeadRange query_heads);
 
-/// Forward and backward of an inner attention in which the ranks of a group do not exchange anything: the view holds whole documents.
-/// o and lse of the view stay for backward.
+/// Forward and backward of an inner attention in which the ranks of a group do not exchange anything: the view holds whole
+/// documents. o and lse of the view stay for backward.
 void attend_locally(ProgramBuilder& builder, const View& view);
 
 /// Partial results of one rank and their sum. The first piece covers every row of the view (a row always sees itself) and is
@@ -51,8 +52,8 @@ class OutputAccumulator {
   bool first_ = true;
 };
 
-/// dQ of one rank. One of the pieces covers every row (the rank's own keys) and starts the sum; the others are added to it, also those
-/// that come before.
+/// dQ of one rank. One of the pieces covers every row (the rank's own keys) and starts the sum; the others are added to it,
+/// also those that come before.
 class QueryGradientAccumulator {
  public:
   /// `pieces` = number of AttendBackward ops that will follow; one piece goes to view.d_q without an fp32 copy.
@@ -70,7 +71,7 @@ class QueryGradientAccumulator {
   std::optional<Slice> lse_;
   std::optional<BufferId> sum_;  // fp32, only when there are several pieces
   bool written_ = false;
-  std::vector<Slice> waiting_;   // pieces that came before the sum was started
+  std::vector<Slice> waiting_;  // pieces that came before the sum was started
 };
 
 }  // namespace hsap

@@ -1,6 +1,7 @@
-// lasp: linear attention on contiguous shards, the state handed from rank to rank and reset at document starts (state_chain.hpp).
-// As published the chain crosses every boundary; here it is cut where no document straddles, since the state is zero there.
-// The published code has as many kv heads as heads; with GQA the state is per kv head, a factor of the group size less.
+// lasp: linear attention on contiguous shards, the state handed from rank to rank and reset at document starts
+// (state_chain.hpp). As published the chain crosses every boundary; here it is cut where no document straddles, since the state
+// is zero there. The published code has as many kv heads as heads; with GQA the state is per kv head, a factor of the group
+// size less.
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
 #include "planner/strategies/state_chain.hpp"

@@ -91,7 +91,13 @@ class Member {
   Member(ProgramBuilder& builder, const std::vector<View>& lane, const View& view, const std::vector<const Fetch*>& in,
          const std::vector<const Fetch*>& out, const std::vector<TokenSetId>& stage_keys,
          const std::vector<TokenSetId>& stage_queries)
-      : builder_(builder), lane_(lane), view_(view), in_(in), out_(out), stage_keys_(stage_keys), stage_queries_(stage_queries) {
+      : builder_(builder),
+        lane_(lane),
+        view_(view),
+        in_(in),
+        out_(out),
+        stage_keys_(stage_keys),
+        stage_queries_(stage_queries) {
     for (std::size_t stage = 0; stage < stage_keys.size(); ++stage) remote_pieces_ += has_keys(stage);
   }
 
@@ -127,7 +133,8 @@ class Member {
     }
     const bool others_add = !out_.empty();
     const auto sum = [&](Role role, BufferId result) {
-      return others_add ? whole(builder_.add_buffer(view_.rank, role, DType::fp32, view_.tokens, view_.kv_heads, to_string(role) + " sum"))
+      return others_add ? whole(builder_.add_buffer(view_.rank, role, DType::fp32, view_.tokens, view_.kv_heads,
+                                                    to_string(role) + " sum"))
                         : whole(result);
     };
     const Slice d_k = sum(Role::d_k, view_.d_k);
@@ -137,7 +144,8 @@ class Member {
     for (std::size_t stage = 0; stage < arrivals_.size(); ++stage)
       builder_.compute(view_.rank, Phase::backward, step_of(stage), sum_of(arrivals_[stage], d_k, d_v));
     if (others_add)
-      builder_.compute(view_.rank, Phase::backward, step_of(k_.size()), Copy{{{d_k, whole(view_.d_k)}, {d_v, whole(view_.d_v)}}});
+      builder_.compute(view_.rank, Phase::backward, step_of(k_.size()),
+                       Copy{{{d_k, whole(view_.d_k)}, {d_v, whole(view_.d_v)}}});
   }
 
  private:
@@ -189,8 +197,9 @@ class Member {
     for_each_round(stage, [&](int stream, const Fetch* send, const Fetch* receive) {
       Exchange exchange;
       if (send)
-        builder_.add_message(exchange.sends, counterpart(send->to),
-                             {builder_.rows(view_.rank, view_.k, send->tokens), builder_.rows(view_.rank, view_.v, send->tokens)});
+        builder_.add_message(
+            exchange.sends, counterpart(send->to),
+            {builder_.rows(view_.rank, view_.k, send->tokens), builder_.rows(view_.rank, view_.v, send->tokens)});
       if (receive)
         builder_.add_message(exchange.recvs, counterpart(receive->from),
                              {builder_.rows(view_.rank, k_[stage].buffer, receive->tokens),
@@ -226,7 +235,7 @@ class Member {
   const std::vector<TokenSetId>& stage_keys_;
   const std::vector<TokenSetId>& stage_queries_;
   std::size_t remote_pieces_ = 0;
-  std::vector<Slice> k_, v_;  // fetched, by stage
+  std::vector<Slice> k_, v_;                    // fetched, by stage
   std::vector<std::vector<Arrival>> arrivals_;  // by stage
   std::optional<Slice> lse_;
 };
@@ -271,7 +280,8 @@ void needed_exchange(ProgramBuilder& builder, const std::vector<std::vector<View
     std::vector<TokenSetId> stage_keys, stage_queries;
     for (std::vector<TokenRange>& ranges : received) {
       const TokenSet keys(std::move(ranges));
-      stage_queries.push_back(builder.intern(intersection(builder.tokens(group_tokens[g]), builder.mask().queries_seeing(keys))));
+      stage_queries.push_back(
+          builder.intern(intersection(builder.tokens(group_tokens[g]), builder.mask().queries_seeing(keys))));
       stage_keys.push_back(builder.intern(keys));
     }
     for (std::size_t member = 0; member < lanes.size(); ++member) {

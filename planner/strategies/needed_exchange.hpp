@@ -1,5 +1,5 @@
-// Needed-only attention across sequence groups, the InterSP half of HSAP (our own design): each group fetches just the keys and values of its
-// documents that other groups hold, in rounds without contention, while it attends to what it already has.
+// Needed-only attention across sequence groups, the InterSP half of HSAP (our own design): each group fetches just the keys and
+// values of its documents that other groups hold, in rounds without contention, while it attends to what it already has.
 //
 //   forward   local attention hides the first stage, the attention of each stage hides the next one's rounds
 //   backward  the stages' d_k, d_v go home while the next stage and the local part compute; owners add them in fp32

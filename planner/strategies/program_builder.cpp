@@ -81,7 +81,8 @@ bool ProgramBuilder::overlap(const Slice& a, const Slice& b) {
   if (a.heads.begin >= b.heads.end || b.heads.begin >= a.heads.end) return false;
   if (a.tokens == b.tokens) return true;
   const auto [low, high] = std::minmax(a.tokens, b.tokens);
-  if (std::min(tokens(low).ranges().size(), tokens(high).ranges().size()) < kLargeSet) return tokens(low).intersects(tokens(high));
+  if (std::min(tokens(low).ranges().size(), tokens(high).ranges().size()) < kLargeSet)
+    return tokens(low).intersects(tokens(high));
   const auto [known, is_new] = intersects_.try_emplace(std::uint64_t{high} << 32 | low, false);
   if (is_new) known->second = tokens(low).intersects(tokens(high));
   return known->second;

@@ -34,7 +34,8 @@ class ProgramBuilder {
   /// A message of the parts that have rows; not added when none has.
   void add_message(std::vector<Message>& messages, RankId peer, std::vector<Slice> parts) const;
 
-  /// Appends an op to the rank's phase, with its dependencies. An Exchange without messages and an Accumulate or Copy without rows are left out.
+  /// Appends an op to the rank's phase, with its dependencies. An Exchange without messages and an Accumulate or Copy without
+  /// rows are left out.
   void add(RankId rank, Phase phase, int stream, int step, OpBody body);
   void compute(RankId rank, Phase phase, int step, OpBody body) { add(rank, phase, kComputeStream, step, std::move(body)); }
   void communicate(RankId rank, Phase phase, int step, Exchange exchange) {
@@ -62,7 +63,7 @@ class ProgramBuilder {
   Schedule schedule_;
   std::unordered_multimap<std::size_t, TokenSetId> set_of_hash_;
   std::unordered_map<std::uint64_t, bool> intersects_;  // of pairs of large sets that were asked about
-  std::vector<RankUse> forward_use_, backward_use_;  // [rank]; apart, because a barrier separates the phases
+  std::vector<RankUse> forward_use_, backward_use_;     // [rank]; apart, because a barrier separates the phases
 };
 
 }  // namespace hsap

@@ -16,7 +16,8 @@ const Strategy& lasp_strategy();
 
 const std::vector<const Strategy*>& all_strategies() {
   static const std::vector<const Strategy*> strategies{
-      &hsap_strategy(), &ulysses_strategy(), &usp_strategy(), &zigzag_strategy(), &ring_strategy(), &allgather_strategy(), &lasp_strategy(),
+      &hsap_strategy(), &ulysses_strategy(),   &usp_strategy(),  &zigzag_strategy(),
+      &ring_strategy(), &allgather_strategy(), &lasp_strategy(),
   };
   return strategies;
 }

@@ -1,5 +1,5 @@
-// ring: contiguous shards, KV blocks travel once around the ring (ring_pass.hpp). The document mask is respected, but the whole KV
-// always moves, and the last rank of one long causal document works up to 2 P / (P + 1) times the mean.
+// ring: contiguous shards, KV blocks travel once around the ring (ring_pass.hpp). The document mask is respected, but the whole
+// KV always moves, and the last rank of one long causal document works up to 2 P / (P + 1) times the mean.
 #include "planner/strategies/ring_strategy.hpp"
 
 namespace hsap {

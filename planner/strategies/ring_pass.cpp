@@ -61,8 +61,9 @@ class RingRank {
     }
     if (pieces_ == 0) return;
     d_q.finish(number(size_));
-    builder_.compute(view_.rank, Phase::backward, number(size_),
-                     Copy{{{gradient.k, builder_.whole(view_.rank, view_.d_k)}, {gradient.v, builder_.whole(view_.rank, view_.d_v)}}});
+    builder_.compute(
+        view_.rank, Phase::backward, number(size_),
+        Copy{{{gradient.k, builder_.whole(view_.rank, view_.d_k)}, {gradient.v, builder_.whole(view_.rank, view_.d_v)}}});
   }
 
  private:
@@ -119,7 +120,8 @@ class RingRank {
     if (step + 1 == size_) return {};
     const TokenSetId tokens = block_tokens(step + 1);
     const auto hop = [&](Role role) {
-      return builder_.whole(view_.rank, builder_.add_buffer(view_.rank, role, builder_.shape().dtype, tokens, view_.kv_heads, "kv hop"));
+      return builder_.whole(view_.rank,
+                            builder_.add_buffer(view_.rank, role, builder_.shape().dtype, tokens, view_.kv_heads, "kv hop"));
     };
     const Block next{hop(Role::k), hop(Role::v)};
     exchange(phase, step, block, next);

@@ -39,7 +39,8 @@ class ChainRank {
     if (left_ && !through_) send_gradient(std::nullopt);
     const Slice d_q = whole(view_.d_q), d_k = whole(view_.d_k), d_v = whole(view_.d_v);
     builder_.compute(view_.rank, Phase::backward, 0,
-                     AttendBackward{whole(view_.q), whole(view_.k), whole(view_.v), std::nullopt, std::nullopt, whole(view_.d_o), d_q, d_k, d_v});
+                     AttendBackward{whole(view_.q), whole(view_.k), whole(view_.v), std::nullopt, std::nullopt,
+                                    whole(view_.d_o), d_q, d_k, d_v});
     if (right_) {
       const Slice gradient = receive(Phase::backward, next_->rank, Role::d_state, right_->beyond, "d_state after");
       if (through_) send_gradient(gradient);
@@ -66,7 +67,8 @@ class ChainRank {
   void send_state(const std::optional<Slice>& before) {
     const TokenRange summed{before ? left_->beyond.begin : right_->rows.begin, range_.end};
     const Slice state = state_buffer(Role::state, summed, "state after");
-    builder_.compute(view_.rank, Phase::forward, 1, StateUpdate{rows(view_.k, right_->rows), rows(view_.v, right_->rows), before, state});
+    builder_.compute(view_.rank, Phase::forward, 1,
+                     StateUpdate{rows(view_.k, right_->rows), rows(view_.v, right_->rows), before, state});
     builder_.communicate(view_.rank, Phase::forward, 1, Exchange{{{next_->rank, {state}}}, {}});
   }
 
@@ -82,7 +84,8 @@ class ChainRank {
   void apply(Phase phase, BufferId x, const Slice& state, bool transposed, Role role, const Slice& sum, TokenRange range) {
     const TokenSetId tokens = builder_.intern(TokenSet{range});
     const HeadRange heads = has_query_heads(role) ? view_.query_heads : view_.kv_heads;
-    const Slice part = whole(builder_.add_buffer(view_.rank, role, DType::fp32, tokens, heads, to_string(role) + " from state"));
+    const Slice part =
+        whole(builder_.add_buffer(view_.rank, role, DType::fp32, tokens, heads, to_string(role) + " from state"));
     builder_.compute(view_.rank, phase, 1, StateApply{rows(x, range), state, part, transposed});
     builder_.compute(view_.rank, phase, 1, Accumulate{{{part, {sum.buffer, tokens, sum.heads}}}});
   }

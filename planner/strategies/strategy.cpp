@@ -16,7 +16,8 @@ std::optional<int> Problem::uniform_ranks_per_node() const {
 
 std::string to_string(const StrategyOptions& options) {
   std::string text = options.placement;
-  if (options.stages > 0) text += (text.empty() ? "" : ", ") + std::to_string(options.stages) + (options.stages == 1 ? " stage" : " stages");
+  if (options.stages > 0)
+    text += (text.empty() ? "" : ", ") + std::to_string(options.stages) + (options.stages == 1 ? " stage" : " stages");
   return text;
 }
 

@@ -24,8 +24,8 @@ struct Problem {
 
 /// Choices inside a strategy beyond its degrees; a strategy ignores what it does not know of.
 struct StrategyOptions {
-  std::string placement;   ///< hsap: which placement law; empty = its default
-  int stages = 0;          ///< hsap: number of overlap stages; 0 = its default
+  std::string placement;  ///< hsap: which placement law; empty = its default
+  int stages = 0;         ///< hsap: number of overlap stages; 0 = its default
   bool operator==(const StrategyOptions&) const = default;
 };
 std::string to_string(const StrategyOptions& options);

@@ -1,5 +1,5 @@
-// ulysses: contiguous shards; an all-to-all gives every rank all tokens for its share of the heads (head_exchange.hpp), so attention is
-// local and perfectly balanced. The degree is bounded by the heads; the volume does not depend on the documents.
+// ulysses: contiguous shards; an all-to-all gives every rank all tokens for its share of the heads (head_exchange.hpp), so
+// attention is local and perfectly balanced. The degree is bounded by the heads; the volume does not depend on the documents.
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
 #include "planner/strategies/head_exchange.hpp"
@@ -22,10 +22,11 @@ class Ulysses : public Strategy {
   Schedule lower(const Problem& problem, const Degrees& degrees, const StrategyOptions&) const override {
     require_degrees(*this, problem, degrees);
     ProgramBuilder builder(name(), degrees, problem, place_contiguous(problem.mask, problem.ranks));
-    with_head_exchange(builder, consecutive_groups(degrees), [](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
-      for (const std::vector<View>& group : views)
-        for (const View& view : group) attend_locally(b, view);
-    });
+    with_head_exchange(builder, consecutive_groups(degrees),
+                       [](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
+                         for (const std::vector<View>& group : views)
+                           for (const View& view : group) attend_locally(b, view);
+                       });
     return builder.take();
   }
 };

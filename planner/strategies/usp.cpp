@@ -1,6 +1,6 @@
-// usp: Ulysses inside groups of U consecutive ranks, a zigzag ring over the R groups (Fang and Zhao 2024, arXiv 2405.07719). After the all-to-all a KV
-// block has U times the tokens and 1/U of the heads, so a hop costs what it costs in the flat ring, and there are R-1 instead of P-1.
-// 1 x P is zigzag, P x 1 is ulysses.
+// usp: Ulysses inside groups of U consecutive ranks, a zigzag ring over the R groups (Fang and Zhao 2024, arXiv 2405.07719).
+// After the all-to-all a KV block has U times the tokens and 1/U of the heads, so a hop costs what it costs in the flat ring,
+// and there are R-1 instead of P-1. 1 x P is zigzag, P x 1 is ulysses.
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
 #include "planner/strategies/head_exchange.hpp"
@@ -24,13 +24,14 @@ class Usp : public Strategy {
     for (const TokenSet& group : place_zigzag(problem.mask, degrees.inter))
       for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
     ProgramBuilder builder(name(), degrees, problem, owned);
-    with_head_exchange(builder, consecutive_groups(degrees), [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
-      for (std::size_t member = 0; member < views.front().size(); ++member) {
-        std::vector<RingPlace> ring;
-        for (const std::vector<View>& group : views) ring.push_back(place_by_halves(b, group[member]));
-        ring_pass(b, ring);
-      }
-    });
+    with_head_exchange(builder, consecutive_groups(degrees),
+                       [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
+                         for (std::size_t member = 0; member < views.front().size(); ++member) {
+                           std::vector<RingPlace> ring;
+                           for (const std::vector<View>& group : views) ring.push_back(place_by_halves(b, group[member]));
+                           ring_pass(b, ring);
+                         }
+                       });
     return builder.take();
   }
 };

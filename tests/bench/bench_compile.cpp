@@ -9,20 +9,28 @@
 namespace hsap {
 namespace {
 
-/// Documents of log-uniform length, 64 to 131,072 tokens, seed 1: about 200 of them in a million tokens, most tokens in long ones.
+/// Documents of log-uniform length, 64 to 131,072 tokens, seed 1: about 200 of them in a million tokens, most tokens in long
+/// ones.
 std::vector<Token> long_tailed_offsets(Token tokens) {
   std::mt19937_64 random(1);
   std::vector<Token> offsets{0};
   while (offsets.back() < tokens) {
     const Token scale = Token{64} << random() % 11;
-    offsets.push_back(std::min(tokens, offsets.back() + scale + static_cast<Token>(random() % static_cast<std::uint64_t>(scale))));
+    offsets.push_back(
+        std::min(tokens, offsets.back() + scale + static_cast<Token>(random() % static_cast<std::uint64_t>(scale))));
   }
   return offsets;
 }
 
 Problem problem_of(Token tokens, int ranks) {
   Problem problem;
-  problem.shape = {.kind = AttentionKind::softmax, .query_heads = 32, .kv_heads = 8, .qk_dim = 128, .v_dim = 128, .dtype = DType::bf16, .window = {}};
+  problem.shape = {.kind = AttentionKind::softmax,
+                   .query_heads = 32,
+                   .kv_heads = 8,
+                   .qk_dim = 128,
+                   .v_dim = 128,
+                   .dtype = DType::bf16,
+                   .window = {}};
   problem.mask = DocumentMask(long_tailed_offsets(tokens));
   problem.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) problem.node_of_rank.push_back(rank / 8);

@@ -67,7 +67,8 @@ inline std::vector<Choice> choices_for(const Problem& problem) {
   for (const Strategy* strategy : all_strategies()) {
     if (!strategy->serves(problem.shape.kind)) continue;
     for (const Degrees& degrees : strategy->degrees(problem))
-      for (const StrategyOptions& options : strategy->variants(problem, degrees)) choices.push_back({strategy, degrees, options});
+      for (const StrategyOptions& options : strategy->variants(problem, degrees))
+        choices.push_back({strategy, degrees, options});
   }
   return choices;
 }

@@ -12,8 +12,13 @@ namespace hsap {
 namespace {
 
 constexpr double kMiB = 1 << 20;
-const AttentionShape kShape{
-    .kind = AttentionKind::softmax, .query_heads = 32, .kv_heads = 8, .qk_dim = 128, .v_dim = 128, .dtype = DType::bf16, .window = {}};
+const AttentionShape kShape{.kind = AttentionKind::softmax,
+                            .query_heads = 32,
+                            .kv_heads = 8,
+                            .qk_dim = 128,
+                            .v_dim = 128,
+                            .dtype = DType::bf16,
+                            .window = {}};
 
 Schedule lower_at_the_point(const std::string& strategy, Degrees degrees) {
   return find_strategy(strategy).lower(test::problem_on(kShape, {0, 131072}, 16, 8), degrees);
@@ -60,7 +65,8 @@ TEST_CASE("needed-only: a document that starts 1,293 tokens before a shard's edg
   std::vector<Token> offsets{0};
   for (Token edge = 8192; edge < 131072; edge += 8192) offsets.push_back(edge - 1293);
   offsets.push_back(131072);
-  const Schedule schedule = find_strategy("hsap").lower(test::problem_on(kShape, offsets, 16, 8), {1, 16}, {.placement = "contiguous", .stages = 1});
+  const Schedule schedule =
+      find_strategy("hsap").lower(test::problem_on(kShape, offsets, 16, 8), {1, 16}, {.placement = "contiguous", .stages = 1});
   const double bytes = 1293 * 4096;
   for (const Phase phase : {Phase::forward, Phase::backward}) {
     const std::vector<double> sent = bytes_sent_by_rank(schedule, phase);

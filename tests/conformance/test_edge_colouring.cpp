@@ -20,7 +20,8 @@ TEST_CASE("edge colouring: no rank sends or receives twice in a round, and the b
     std::vector<MessageEdge> edges;
     std::vector<int> sends(static_cast<std::size_t>(ranks)), receives(static_cast<std::size_t>(ranks));
     for (unsigned i = 0; i < random() % 300; ++i) {
-      edges.push_back({static_cast<int>(random() % static_cast<unsigned>(ranks)), static_cast<int>(random() % static_cast<unsigned>(ranks))});
+      edges.push_back({static_cast<int>(random() % static_cast<unsigned>(ranks)),
+                       static_cast<int>(random() % static_cast<unsigned>(ranks))});
       ++sends[static_cast<std::size_t>(edges.back().from)];
       ++receives[static_cast<std::size_t>(edges.back().to)];
     }
@@ -32,7 +33,8 @@ TEST_CASE("edge colouring: no rank sends or receives twice in a round, and the b
       CHECK(receiving.emplace(edges[i].to, colours[i]).second);
       rounds = std::max(rounds, colours[i] + 1);
     }
-    CHECK(rounds == std::max(*std::max_element(sends.begin(), sends.end()), *std::max_element(receives.begin(), receives.end())));
+    CHECK(rounds ==
+          std::max(*std::max_element(sends.begin(), sends.end()), *std::max_element(receives.begin(), receives.end())));
   }
 }
 

@@ -13,7 +13,13 @@ namespace {
 constexpr double kTolerance = 1e-5;  // fp32 against double on a few hundred tokens
 
 AttentionShape small_shape(AttentionKind kind, int query_heads, int kv_heads) {
-  return {.kind = kind, .query_heads = query_heads, .kv_heads = kv_heads, .qk_dim = 12, .v_dim = 8, .dtype = DType::bf16, .window = {}};
+  return {.kind = kind,
+          .query_heads = query_heads,
+          .kv_heads = kv_heads,
+          .qk_dim = 12,
+          .v_dim = 8,
+          .dtype = DType::bf16,
+          .window = {}};
 }
 
 void require_equal_to_oracle(const AttentionShape& shape, const std::vector<Token>& offsets, int ranks, int per_node) {
@@ -21,7 +27,8 @@ void require_equal_to_oracle(const AttentionShape& shape, const std::vector<Toke
   const LayerInputs inputs = random_inputs(shape, problem.mask.tokens(), 7);
   const LayerResults reference = reference_attention(shape, problem.mask, inputs);
   for (const test::Choice& choice : test::choices_for(problem)) {
-    INFO(choice.describe() << " on " << ranks << " ranks, " << problem.mask.documents() << " documents, " << problem.mask.tokens() << " tokens");
+    INFO(choice.describe() << " on " << ranks << " ranks, " << problem.mask.documents() << " documents, "
+                           << problem.mask.tokens() << " tokens");
     const Schedule schedule = choice.strategy->lower(problem, choice.degrees, choice.options);
     REQUIRE_NOTHROW(verify(schedule, problem.mask));
     const RelativeErrors errors = compare_all(execute_on_cpu(schedule, inputs).results, reference);
@@ -49,7 +56,8 @@ TEST_CASE("every strategy equals the oracle on random packings") {
   const std::uint64_t seed = GENERATE(11, 12, 13);
   CAPTURE(seed);
   const auto [query_heads, kv_heads] = heads_for(ranks);
-  require_equal_to_oracle(small_shape(kind, query_heads, kv_heads), test::random_offsets(seed, 160), ranks, ranks == 8 ? 4 : ranks);
+  require_equal_to_oracle(small_shape(kind, query_heads, kv_heads), test::random_offsets(seed, 160), ranks,
+                          ranks == 8 ? 4 : ranks);
 }
 
 TEST_CASE("every strategy equals the oracle with multi-head, multi-query and sliding-window attention") {

@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "planner/ir/schedule_json.hpp"
 #include "planner/ir/errors.hpp"
+#include "planner/ir/schedule_json.hpp"
 #include "planner/ir/verify.hpp"
 #include "tests/conformance/mutations.hpp"
 #include "tests/conformance/random_execution.hpp"

@@ -1,5 +1,5 @@
-// verify() refuses every mutation of every strategy's schedule; the few changes that it accepts (marked may_be_harmless) are shown to be
-// harmless by executing them in random orders.
+// verify() refuses every mutation of every strategy's schedule; the few changes that it accepts (marked may_be_harmless) are
+// shown to be harmless by executing them in random orders.
 #include <catch2/catch.hpp>
 
 #include "tests/conformance/mutations.hpp"
@@ -11,7 +11,8 @@ namespace {
 
 TEST_CASE("mutations of every strategy: verify refuses them all, and what it accepts does no harm") {
   const auto kind = GENERATE(AttentionKind::softmax, AttentionKind::linear);
-  const AttentionShape shape{.kind = kind, .query_heads = 4, .kv_heads = 2, .qk_dim = 4, .v_dim = 4, .dtype = DType::bf16, .window = {}};
+  const AttentionShape shape{
+      .kind = kind, .query_heads = 4, .kv_heads = 2, .qk_dim = 4, .v_dim = 4, .dtype = DType::bf16, .window = {}};
   const Problem problem = problem_on(shape, offsets_of({7, 1, 6}), 4, 2);
   std::size_t refused = 0, harmless = 0, skipped = 0;
   for (const Choice& choice : choices_for(problem)) {

@@ -56,8 +56,11 @@ TEST_CASE("A1 (TransformerEngine 1930): two documents of 4 and 3 tokens on 2 ran
   require_oracle_of_all_strategies({0, 4, 7}, 2);
 }
 
-TEST_CASE("A2 (TransformerEngine 3331): 698 tokens in a pack padded to 704 on 4 ranks: padding is reported, not attended; repeats are bit-identical") {
-  const LengthSource source = parse_document_lengths(R"({"cu_seqlens": [0, 300, 698], "cu_seqlens_padded": [0, 300, 704]})", "padded.json");
+TEST_CASE(
+    "A2 (TransformerEngine 3331): 698 tokens in a pack padded to 704 on 4 ranks: padding is reported, not attended; repeats "
+    "are bit-identical") {
+  const LengthSource source =
+      parse_document_lengths(R"({"cu_seqlens": [0, 300, 698], "cu_seqlens_padded": [0, 300, 704]})", "padded.json");
   CHECK(source.lengths == std::vector<Token>{300, 398});
   CHECK(std::any_of(source.remarks.begin(), source.remarks.end(),
                     [](const std::string& remark) { return remark.find("6 padding tokens (0.85 %)") != std::string::npos; }));
@@ -94,7 +97,8 @@ TEST_CASE("B5 (ms-swift 5624): 32 heads on 6 GPUs: ulysses 2 x ring 3, also on G
   CHECK(chosen.route(3, 4).latency_seconds > chosen.route(2, 3).latency_seconds);
 }
 
-TEST_CASE("C9 (prime-rl 3003): documents of 37, 51 and 40 tokens on 2 ranks: the state of the second crosses, and nothing else") {
+TEST_CASE(
+    "C9 (prime-rl 3003): documents of 37, 51 and 40 tokens on 2 ranks: the state of the second crosses, and nothing else") {
   const Problem problem = test::problem_on(shape_of(AttentionKind::linear), {0, 37, 88, 128}, 2, 2);
   const Schedule schedule = find_strategy("lasp").lower(problem, {1, 2});
   verify(schedule, problem.mask);

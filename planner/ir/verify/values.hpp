@@ -15,8 +15,8 @@ using ValueId = std::uint32_t;
 /// The value of every written piece of q, k, v or d_o: the tensor itself. Nothing but a transfer or copy can write those roles.
 inline constexpr ValueId kInput = 0;
 
-/// Gradients over no queries are zero. Such a term carries this flag and its rank in place of tokens, so that the zeros of two ranks
-/// are two terms, and one that enters twice is noticed.
+/// Gradients over no queries are zero. Such a term carries this flag and its rank in place of tokens, so that the zeros of two
+/// ranks are two terms, and one that enters twice is noticed.
 inline constexpr TokenSetId kZeroOfRank = TokenSetId{1} << 31;
 
 /// Attention against `tokens`; `query_heads` matters where one kv head sums over several query heads.
