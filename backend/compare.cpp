@@ -3,6 +3,7 @@
 #include <limits>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "backend/reference.hpp"
@@ -74,12 +75,16 @@ class Sampler {
 
   RelativeErrors errors() const {
     return {o_.relative(), d_q_.relative(), d_k_.relative(), d_v_.relative(),
-            std::to_string(query_rows_.size()) + " of " + std::to_string(mask_.tokens()) + " query rows and " +
-                std::to_string(key_rows_.size()) + " key rows, " + std::to_string(heads_.size()) + " of " +
-                std::to_string(shape_.query_heads) + " heads"};
+            "sampled: " + part_of(query_rows_.size(), shape_.query_heads) + " rows x heads of O and dQ, " +
+                part_of(key_rows_.size(), shape_.kv_heads) + " of dK and dV"};
   }
 
  private:
+  /// "16 of 32320": of all tokens x heads.
+  std::string part_of(std::size_t checked, int heads) const {
+    return std::to_string(checked) + " of " + std::to_string(mask_.tokens() * heads);
+  }
+
   Token below(Token count) { return static_cast<Token>(random_() % static_cast<std::uint64_t>(count)); }
 
   TokenRange queries_seeing(Token key) const {
@@ -107,8 +112,7 @@ class Sampler {
     }
     o_.add_row(row_of(results_.o, query, head), o);
     d_q_.add_row(row_of(results_.d_q, query, head), d_q);
-    query_rows_.insert(query);
-    heads_.insert(head);
+    query_rows_.emplace(query, head);
   }
 
   void check_key_row(Token key, int kv_head) {
@@ -122,11 +126,10 @@ class Sampler {
         add_scaled(row.weight[i], row_of(inputs_.d_o, query, head), shape_.v_dim, d_v.data());
         add_scaled(row.d_score[i], row_of(inputs_.q, query, head), shape_.qk_dim, d_k.data());
       }
-      heads_.insert(head);
     }
     d_k_.add_row(row_of(results_.d_k, key, kv_head), d_k);
     d_v_.add_row(row_of(results_.d_v, key, kv_head), d_v);
-    key_rows_.insert(key);
+    key_rows_.emplace(key, kv_head);
   }
 
   const AttentionShape& shape_;
@@ -135,9 +138,8 @@ class Sampler {
   const LayerResults& results_;
   std::mt19937_64 random_;
   ErrorOf o_, d_q_, d_k_, d_v_;
-  std::set<Token> query_rows_;
-  std::set<Token> key_rows_;
-  std::set<int> heads_;
+  std::set<std::pair<Token, int>> query_rows_;  // with the query head
+  std::set<std::pair<Token, int>> key_rows_;    // with the kv head
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ LayerResults reference_attention(const AttentionShape& shape, const DocumentMask
 struct RelativeErrors {
   double o = 0, d_q = 0, d_k = 0, d_v = 0;
   double largest() const;
-  /// How much was compared: "all rows", or "512 of 131072 query rows and 64 key rows, 4 of 32 heads".
+  /// How much was compared: "all rows", or "sampled: 2620 of 129280 rows x heads of O and dQ, 16 of 32320 of dK and dV".
   std::string coverage;
 };
 /// Throws InvalidInput when the shapes differ.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "planner/ir/errors.hpp"
 #include "planner/placement/cost_cut_steps.hpp"
@@ -18,8 +20,7 @@ constexpr double kNodeTolerance = 0.0003;
 constexpr double kGroupTolerance = 0.0005;
 /// Share of the tokens between mean and cap that a node may fill; the rest lets the groups of a node differ.
 constexpr double kNodeSlack = 0.9;
-/// Fillers and tails push each other, so token limits and chains are seen to in turn, at most so often: six rounds move as many
-/// keys.
+/// Fillers and tails push each other, so token limits and chains are seen to in turn. Six rounds move no fewer keys.
 constexpr int kRounds = 3;
 
 void check(int groups, const CostCutOptions& options) {

@@ -111,10 +111,8 @@ class MoveFinder {
     return true;
   }
 
-  /// Where to cut so that the receiver gains what is wanted. Tokens beyond the free ones are paid for with as many cheap ones,
-  /// so
-  ///   cost - price (tokens - free) = wanted.
-  /// The price depends on the tokens, so this is solved by repetition.
+  /// Where to cut so that the receiver gains what is wanted: cost - price (tokens - free) = wanted, as tokens beyond the free
+  /// ones are paid for with as many cheap ones. The price depends on the tokens, so this is solved by repetition.
   Token place_of_cut(const Piece& piece, Move::Part part) const {
     const bool head = part == Move::Part::head;
     const auto cut_for = [&](const RowCost& rows, double cost) {

@@ -14,9 +14,10 @@ namespace hsap {
 
 namespace {
 
-/// A row costs at least half a 128-key tile of the attention kernel, however short its document is (assumed tile size,
-/// kernel_times.cpp).
-constexpr double kPairsPerToken = 64;
+/// What a row costs beside its pairs, in pairs: moving its q, k, v, o (about 380 for 32 query and 8 kv heads of 128 on an
+/// H100), starting its block and padding its last key tile (about 130), by the fitted constants of
+/// planner/cost/kernel_speed.cpp.
+constexpr double kPairsPerToken = 512;
 
 struct PlacementLaw {
   const char* name;

@@ -84,6 +84,7 @@ void report(benchmark::State& state, double executed, double useful, double peak
   const double iterations = static_cast<double>(state.iterations());
   state.counters["executed_GFLOPs"] = benchmark::Counter(executed * iterations / kGiga, benchmark::Counter::kIsRate);
   state.counters["useful_GFLOPs"] = benchmark::Counter(useful * iterations / kGiga, benchmark::Counter::kIsRate);
+  state.counters["peak_GFLOPs"] = peak / kGiga;
   state.counters["executed_of_peak"] = benchmark::Counter(executed * iterations / peak, benchmark::Counter::kIsRate);
 }
 
@@ -111,10 +112,6 @@ void register_all() {
                                   documents(4096, 1, 1, 64), documents(4096, 1, 1, 128), documents(4096, 8, 2, 128)};
   for (const KernelSet* kernels : supported_kernel_sets()) {
     const double peak = fma_peak_flops_per_second(kernels->lanes);
-    benchmark::RegisterBenchmark((std::string(kernels->name) + "/peak").c_str(), [peak](benchmark::State& state) {
-      for (auto _ : state) benchmark::DoNotOptimize(peak);
-      state.counters["peak_GFLOPs"] = peak / kGiga;
-    })->Iterations(1);
     for (const Shape& shape : shapes) {
       const std::string name = "/" + shape.name + " heads " + std::to_string(shape.query_heads) + ":" +
                                std::to_string(shape.kv_heads) + " width " + std::to_string(shape.width);
