@@ -19,6 +19,7 @@ void require_a_valid_row(const std::vector<Outcome>& outcomes) {
 }
 
 void print_table(const RankingOptions& options) {
+  check_options(options);
   const PlanningInputs inputs = read_inputs(options.inputs);
   std::cout << inputs.description() << '\n' << std::flush;
   const Ranking ranking = rank_strategies(inputs, options);
@@ -27,6 +28,7 @@ void print_table(const RankingOptions& options) {
 }
 
 void print_json(const RankingOptions& options) {
+  check_options(options);
   const PlanningInputs inputs = read_inputs(options.inputs);
   const Ranking ranking = rank_strategies(inputs, options);
   std::cout << comparison_json(inputs, ranking, options).dump(2) << '\n' << std::flush;

@@ -67,6 +67,7 @@ std::string reason_for(const Comparison& comparison, const Outcome& chosen) {
 
 void make_and_write(const PlanOptions& options) {
   require_writable(options.out);
+  check_options(options.ranking);
   const PlanningInputs inputs = read_inputs(options.ranking.inputs);
   std::cout << inputs.description() << '\n' << std::flush;
   const Ranking ranking = rank_strategies(inputs, options.ranking);

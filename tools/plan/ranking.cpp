@@ -23,6 +23,11 @@ void add_ranking_options(CLI::App& command, RankingOptions& options) {
       ->group(group);
 }
 
+void check_options(const RankingOptions& options) {
+  for (const std::string& strategy : options.strategies) find_strategy(strategy);
+  if (!options.degrees.empty()) parse_degrees(options.degrees);
+}
+
 Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& options) {
   const ClusterTopology& cluster = inputs.cluster.topology;
   const KernelTimes kernels(cluster);

@@ -26,6 +26,8 @@ struct Ranking {
   Comparison comparison;
   std::string kernel_provenance;
 };
+/// Throws InvalidInput for strategies and degrees that no input could make right; call it before reading inputs.
+void check_options(const RankingOptions& options);
 /// Shows progress on standard error when that is a terminal and it takes long.
 Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& options);
 
