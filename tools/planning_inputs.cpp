@@ -133,15 +133,7 @@ std::string PlanningInputs::description() const {
   Token longest = 0;
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) longest = std::max(longest, offsets[i + 1] - offsets[i]);
   std::string text;
-  const auto add = [&](const char* label, const std::string& line) {
-    constexpr std::size_t kLabelWidth = 9;
-    std::string labelled = wrapped(line, kLineWidth - kLabelWidth, 0);
-    for (std::size_t at = 0; (at = labelled.find('\n', at)) != std::string::npos; at += 1 + kLabelWidth)
-      labelled.insert(at + 1, kLabelWidth, ' ');
-    std::string padded = label;
-    padded.resize(kLabelWidth, ' ');
-    text += padded + labelled + "\n";
-  };
+  const auto add = [&](const char* label, const std::string& line) { text += labelled(label, 9, line) + "\n"; };
   add("cluster", cluster.topology.name() + " (" + cluster.source + "): " + count_text(cluster.gpus.size()) + " of " +
                      count_text(cluster.gpus_in_all) + " GPUs (" + device_names(cluster.topology) + ") on " +
                      count_text(cluster.topology.nodes()) + (cluster.topology.nodes() == 1 ? " node" : " nodes"));

@@ -34,4 +34,14 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
   return result;
 }
 
+std::string labelled(const std::string& label, std::size_t label_width, const std::string& text) {
+  std::string result = label;
+  result.resize(label_width, ' ');
+  for (const char c : wrapped(text, kLineWidth - label_width, 0)) {
+    result += c;
+    if (c == '\n') result.append(label_width, ' ');
+  }
+  return result;
+}
+
 }  // namespace hsap

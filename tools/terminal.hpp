@@ -20,4 +20,7 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
 /// Longest line that reports print.
 inline constexpr std::size_t kLineWidth = 120;
 
+/// `label` in a column of `label_width`, `text` wrapped to kLineWidth in a column of its own beside it.
+std::string labelled(const std::string& label, std::size_t label_width, const std::string& text);
+
 }  // namespace hsap

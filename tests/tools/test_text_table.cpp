@@ -43,4 +43,10 @@ TEST_CASE("wrapped: breaks at blanks, indents what follows, keeps long words who
   CHECK(wrapped("", 5, 0).empty());
 }
 
+TEST_CASE("labelled: text keeps to its own column") {
+  const std::string text(kLineWidth - 8, 'x');
+  CHECK(labelled("note", 8, "a " + text) == "note    a\n        " + text);
+  CHECK(labelled("note", 8, "") == "note    ");
+}
+
 }  // namespace hsap

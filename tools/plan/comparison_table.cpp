@@ -74,10 +74,7 @@ void print_rows(std::ostream& out, const Comparison& comparison) {
 
 void print_reasons(std::ostream& out, const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes)
-    if (!outcome.reason.empty()) {
-      const std::string verdict = outcome.valid ? "does not fit " : "refused      ";
-      out << wrapped(verdict + named_reason(outcome), kLineWidth, 13) << '\n';
-    }
+    if (!outcome.reason.empty()) out << labelled(outcome.valid ? "does not fit" : "refused", 13, named_reason(outcome)) << '\n';
 }
 
 void print_best(std::ostream& out, const Comparison& comparison, AttentionKind attention) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "planner/ir/units.hpp"
+#include "tools/terminal.hpp"
 #include "tools/text_table.hpp"
 
 namespace hsap {
@@ -63,8 +64,8 @@ std::string report_text(const RunReport& report, const PlanFile& plan) {
       << timing_rows(report, plan.predicted)
       << "The two are of different machines: the measurement shows that the plan runs, not how fast its GPUs are.\n";
   if (report.errors) {
-    out << "\nverify    " << report.errors->coverage
-        << "; largest relative errors against the double-precision oracle:\n         ";
+    const std::string compared = report.errors->coverage + "; largest relative errors against the double-precision oracle:";
+    out << '\n' << labelled("verify", 10, compared) << "\n         ";
     for (const auto& [name, error] : named(*report.errors)) out << " " << name << " " << scientific(error);
     out << "\n          " << (report.passed() ? "passed" : "FAILED") << ", tolerance " << scientific(kTolerance) << '\n';
   }

@@ -18,7 +18,8 @@ struct RunOptions {
   Expectations expectations;
 };
 
-/// Prints the report. Throws InvalidInput or BackendFailure, and std::runtime_error when --verify finds an error above the tolerance.
+/// Prints the report. Throws InvalidInput or BackendFailure, and std::runtime_error when --verify finds an error above the
+/// tolerance.
 void run_plan(const RunOptions& options);
 
 }  // namespace hsap
