@@ -24,6 +24,7 @@ class Device {
   virtual void attend(AttentionKind kind, const AttendCall& call) = 0;
   virtual void attend_backward(AttentionKind kind, const AttendBackwardCall& call) = 0;
   virtual void merge(const MergeCall& call) = 0;
+  virtual void delta(const DeltaCall& call) = 0;
   virtual void accumulate(const TransferCall& call) = 0;
   virtual void copy(const TransferCall& call) = 0;
   virtual void state_update(const StateUpdateCall& call) = 0;

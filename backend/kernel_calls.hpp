@@ -19,6 +19,7 @@ struct AttendCall {
 struct AttendBackwardCall {
   SliceView q, k, v;
   SliceView o, lse;  ///< softmax only
+  SliceView delta;   ///< instead of o, when it has data: [nq, heads, 1] rowsum(d_o o)
   SliceView d_o, d_q, d_k, d_v;
   const RowInterval* visible = nullptr;
   HeadGroups groups;
@@ -27,6 +28,11 @@ struct AttendBackwardCall {
 /// Folds from_o [rows, heads, v_dim] and from_lse [rows, heads, 1] into o and lse.
 struct MergeCall {
   SliceView from_o, from_lse, o, lse;
+};
+
+/// delta [rows, heads, 1] = rowsum(d_o o), o and d_o [rows, heads, v_dim].
+struct DeltaCall {
+  SliceView o, d_o, delta;
 };
 
 /// `from` and `into` have equal rows, heads and width.

@@ -111,13 +111,21 @@ void RankWalker::run(const Op&, const Merge& body) {
   resources_.device.merge(call);
 }
 
+void RankWalker::run(const Op&, const Delta& body) {
+  const DeltaCall call{view(body.o), view(body.d_o), view(body.delta)};
+  require(same_shape(call.o, call.d_o) && same_rectangle(call.o, call.delta));
+  resources_.device.delta(call);
+}
+
 void RankWalker::run(const Op&, const AttendBackward& body) {
+  const bool by_delta = body.o && schedule_.buffer(rank_, body.o->buffer).role == Role::delta;
   const std::vector<RowInterval> seen = visible(body.q, body.k);
   const AttendBackwardCall call{.q = view(body.q),
                                 .k = view(body.k),
                                 .v = view(body.v),
-                                .o = view(body.o),
+                                .o = by_delta ? SliceView{} : view(body.o),
                                 .lse = view(body.lse),
+                                .delta = by_delta ? view(body.o) : SliceView{},
                                 .d_o = view(body.d_o),
                                 .d_q = view(body.d_q),
                                 .d_k = view(body.d_k),
@@ -126,7 +134,8 @@ void RankWalker::run(const Op&, const AttendBackward& body) {
                                 .groups = groups(body.q, body.k)};
   const bool softmax = schedule_.shape.kind == AttentionKind::softmax;
   require(body.o.has_value() == softmax && body.lse.has_value() == softmax);
-  require(!softmax || (same_shape(call.o, call.d_o) && same_rectangle(call.q, call.lse)));
+  require(!softmax || same_rectangle(call.q, call.lse));
+  require(!softmax || (by_delta ? same_rectangle(call.q, call.delta) : same_shape(call.o, call.d_o)));
   require(same_shape(call.q, call.d_q) && same_rectangle(call.q, call.d_o) && heads_match(call.groups, call.q, call.k));
   require(same_shape(call.k, call.d_k) && same_shape(call.v, call.d_v) && same_rectangle(call.k, call.v));
   require(call.q.width == call.k.width && call.v.width == call.d_o.width);

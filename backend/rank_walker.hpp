@@ -40,6 +40,7 @@ class RankWalker {
   void run(const Op& op, const Exchange& body);
   void run(const Op& op, const Attend& body);
   void run(const Op& op, const Merge& body);
+  void run(const Op& op, const Delta& body);
   void run(const Op& op, const AttendBackward& body);
   void run(const Op& op, const Accumulate& body);
   void run(const Op& op, const Copy& body);

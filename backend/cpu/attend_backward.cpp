@@ -63,15 +63,19 @@ struct Softmax {
   static void start(const AttendBackwardCall& call, BackwardScratch& scratch, Index head, Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       scratch.lse[row - first] = kLog2E * row_of(call.lse, head, row)[0];
-      const float* o = row_of(call.o, head, row);
-      const float* d_o = row_of(call.d_o, head, row);
-      Vector sum{};
-      Index x = 0;
-      for (; x + kLanes <= call.o.width; x += kLanes) sum += load(o + x) * load(d_o + x);
-      float delta = sum_of_lanes(sum);
-      for (; x < call.o.width; ++x) delta += o[x] * d_o[x];
-      scratch.delta[row - first] = delta;
+      scratch.delta[row - first] = call.delta.data != nullptr ? row_of(call.delta, head, row)[0] : delta_of(call, head, row);
     }
+  }
+
+  static float delta_of(const AttendBackwardCall& call, Index head, Index row) {
+    const float* o = row_of(call.o, head, row);
+    const float* d_o = row_of(call.d_o, head, row);
+    Vector sum{};
+    Index x = 0;
+    for (; x + kLanes <= call.o.width; x += kLanes) sum += load(o + x) * load(d_o + x);
+    float delta = sum_of_lanes(sum);
+    for (; x < call.o.width; ++x) delta += o[x] * d_o[x];
+    return delta;
   }
 
   /// p = 2^(score - lse), d_s = p (d_o.v - delta).

@@ -31,6 +31,7 @@ void CpuDevice::attend_backward(AttentionKind kind, const AttendBackwardCall& ca
 }
 
 void CpuDevice::merge(const MergeCall& call) { merge_rows(call); }
+void CpuDevice::delta(const DeltaCall& call) { delta_rows(call); }
 void CpuDevice::accumulate(const TransferCall& call) { add_rows(call); }
 void CpuDevice::copy(const TransferCall& call) { copy_rows(call); }
 void CpuDevice::state_update(const StateUpdateCall& call) { kernels_.state_update(call); }

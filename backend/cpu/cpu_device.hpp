@@ -13,6 +13,7 @@ class CpuDevice : public Device {
   void attend(AttentionKind kind, const AttendCall& call) override;
   void attend_backward(AttentionKind kind, const AttendBackwardCall& call) override;
   void merge(const MergeCall& call) override;
+  void delta(const DeltaCall& call) override;
   void accumulate(const TransferCall& call) override;
   void copy(const TransferCall& call) override;
   void state_update(const StateUpdateCall& call) override;

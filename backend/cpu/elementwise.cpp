@@ -45,4 +45,15 @@ void merge_rows(const MergeCall& call) {
   }
 }
 
+void delta_rows(const DeltaCall& call) {
+  for (Index row = 0; row < call.o.row_count; ++row)
+    for (Index head = 0; head < call.o.heads; ++head) {
+      const float* o = row_of(call.o, row) + head * call.o.width;
+      const float* d_o = row_of(call.d_o, row) + head * call.d_o.width;
+      float sum = 0;
+      for (Index i = 0; i < call.o.width; ++i) sum += o[i] * d_o[i];
+      row_of(call.delta, row)[head] = sum;
+    }
+}
+
 }  // namespace hsap

@@ -12,5 +12,7 @@ void add_rows(const TransferCall& call);
 /// lse' = log(e^lse + e^from_lse), o' = o e^(lse - lse') + from_o e^(from_lse - lse'); two rows without keys stay 0 and
 /// -infinity.
 void merge_rows(const MergeCall& call);
+/// delta = sum over the width of d_o o
+void delta_rows(const DeltaCall& call);
 
 }  // namespace hsap

@@ -101,6 +101,7 @@ double KernelTimes::seconds(const Schedule& schedule, RankId rank, const Op& op)
             return launched ? attention_seconds(speed, schedule, rank, op, {body.q, body.k, Phase::backward}) : 0.0;
           },
           [&](const Merge& body) { return has_rows(body.o) ? streaming() : 0.0; },
+          [&](const Delta& body) { return has_rows(body.o) ? streaming() : 0.0; },
           [&](const Accumulate& body) { return transfers(body.terms); },
           [&](const Copy& body) { return transfers(body.terms); },
           [&](const StateUpdate& body) { return state_product(body.a); },

@@ -20,6 +20,8 @@ std::string to_string(Role role) {
       return "lse";
     case Role::d_o:
       return "d_o";
+    case Role::delta:
+      return "delta";
     case Role::d_q:
       return "d_q";
     case Role::d_k:
@@ -35,7 +37,8 @@ std::string to_string(Role role) {
 }
 
 bool has_query_heads(Role role) {
-  return role == Role::q || role == Role::o || role == Role::lse || role == Role::d_o || role == Role::d_q;
+  return role == Role::q || role == Role::o || role == Role::lse || role == Role::d_o || role == Role::delta ||
+         role == Role::d_q;
 }
 
 bool is_state(Role role) { return role == Role::state || role == Role::d_state; }
@@ -53,6 +56,7 @@ int width_of(Role role, const AttentionShape& shape) {
     case Role::d_v:
       return shape.v_dim;
     case Role::lse:
+    case Role::delta:
       return 1;
     case Role::state:
     case Role::d_state:
@@ -66,6 +70,7 @@ std::string kind_name(const OpBody& body) {
                         [](const Exchange&) { return "exchange"; },
                         [](const Attend&) { return "attend"; },
                         [](const Merge&) { return "merge"; },
+                        [](const Delta&) { return "delta"; },
                         [](const AttendBackward&) { return "attend backward"; },
                         [](const Accumulate&) { return "accumulate"; },
                         [](const Copy&) { return "copy"; },

@@ -31,10 +31,11 @@ namespace hsap {
 enum class Role {
   q,
   k,
-  v,    ///< inputs of the layer
-  o,    ///< attention output (softmax: normalised over the keys attended so far)
-  lse,  ///< log-sum-exp over the keys attended so far, natural log, width 1, query heads; softmax only
-  d_o,  ///< gradient that arrives from the next layer
+  v,      ///< inputs of the layer
+  o,      ///< attention output (softmax: normalised over the keys attended so far)
+  lse,    ///< log-sum-exp over the keys attended so far, natural log, width 1, query heads; softmax only
+  d_o,    ///< gradient that arrives from the next layer
+  delta,  ///< rowsum(d_o o), width 1, query heads; what backward needs of o; softmax only
   d_q,
   d_k,
   d_v,      ///< gradients
@@ -42,7 +43,7 @@ enum class Role {
   d_state,  ///< linear attention backward: sum over tokens of q^T d_o, summed over the query heads of a kv head
 };
 std::string to_string(Role role);
-/// True for q, o, lse, d_o, d_q: their heads are query heads; the others count kv heads.
+/// True for q, o, lse, d_o, delta, d_q: their heads are query heads; the others count kv heads.
 bool has_query_heads(Role role);
 /// True for state and d_state: one row per head, whatever the token set (which then says which tokens are summed).
 bool is_state(Role role);
@@ -108,6 +109,13 @@ struct Merge {
   bool operator==(const Merge&) const = default;
 };
 
+/// delta = rowsum(d_o o), row by row and head by head (FlashAttention-2, algorithm 2, line 4). *Writes* delta. For those who
+/// send the rows of a query to where its keys are: delta is o's share of the backward pass in one number.
+struct Delta {
+  Slice o, d_o, delta;
+  bool operator==(const Delta&) const = default;
+};
+
 /// Gradients of the pairs that Attend(q, k, v) would compute, given the *merged* o and lse of the rows and d_o.
 /// *Writes* d_q for every row of q (which may be none), d_k and d_v for every row of k (zero where no pair exists). o and lse:
 /// softmax only. softmax: p = exp(q.k/sqrt(qk_dim) - lse), d_v += p d_o, d_s = p (d_o.v - rowsum(d_o o)), d_q += d_s k /
@@ -115,7 +123,8 @@ struct Merge {
 /// += (q.k) d_o.
 struct AttendBackward {
   Slice q, k, v;
-  std::optional<Slice> o, lse;
+  std::optional<Slice> o;  ///< of role o, or of role delta, which was made from it
+  std::optional<Slice> lse;
   Slice d_o;
   Slice d_q, d_k, d_v;
   bool operator==(const AttendBackward&) const = default;
@@ -157,7 +166,7 @@ struct StateApply {
   bool operator==(const StateApply&) const = default;
 };
 
-using OpBody = std::variant<Exchange, Attend, Merge, AttendBackward, Accumulate, Copy, StateUpdate, StateApply>;
+using OpBody = std::variant<Exchange, Attend, Merge, Delta, AttendBackward, Accumulate, Copy, StateUpdate, StateApply>;
 
 /// Stream 0 computes, the others communicate (an Exchange never runs on stream 0, nothing else runs elsewhere).
 inline constexpr int kComputeStream = 0;

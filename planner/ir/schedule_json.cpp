@@ -43,6 +43,10 @@ void write_body(const Merge& op, json& into) {
   into["o"] = write(op.o), into["lse"] = write(op.lse);
 }
 
+void write_body(const Delta& op, json& into) {
+  into["o"] = write(op.o), into["d_o"] = write(op.d_o), into["delta"] = write(op.delta);
+}
+
 void write_body(const AttendBackward& op, json& into) {
   into["q"] = write(op.q), into["k"] = write(op.k), into["v"] = write(op.v);
   if (op.o) into["o"] = write(*op.o);

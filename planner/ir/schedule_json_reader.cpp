@@ -44,8 +44,8 @@ AttentionKind read_attention_kind(const json& value) {
   return read_name(value, {AttentionKind::softmax, AttentionKind::linear});
 }
 Role read_role(const json& value) {
-  return read_name(value, {Role::q, Role::k, Role::v, Role::o, Role::lse, Role::d_o, Role::d_q, Role::d_k, Role::d_v,
-                           Role::state, Role::d_state});
+  return read_name(value, {Role::q, Role::k, Role::v, Role::o, Role::lse, Role::d_o, Role::delta, Role::d_q, Role::d_k,
+                           Role::d_v, Role::state, Role::d_state});
 }
 
 std::optional<Token> read_window(const json& object) {
@@ -224,6 +224,10 @@ class ProgramReader {
     if (kind == kind_name(Merge{})) {
       expect_op_keys(value, {"from_o", "from_lse", "o", "lse"});
       return Merge{slice(value, "from_o"), slice(value, "from_lse"), slice(value, "o"), slice(value, "lse")};
+    }
+    if (kind == kind_name(Delta{})) {
+      expect_op_keys(value, {"o", "d_o", "delta"});
+      return Delta{slice(value, "o"), slice(value, "d_o"), slice(value, "delta")};
     }
     if (kind == kind_name(AttendBackward{})) {
       expect_op_keys(value, {"q", "k", "v", "o", "lse", "d_o", "d_q", "d_k", "d_v"});

@@ -25,6 +25,7 @@ void for_each_read(const OpBody& body, Visit&& visit) {
                  },
                  [&](const Attend& op) { visit(op.q), visit(op.k), visit(op.v); },
                  [&](const Merge& op) { visit(op.from_o), visit(op.from_lse), visit(op.o), visit(op.lse); },
+                 [&](const Delta& op) { visit(op.o), visit(op.d_o); },
                  [&](const AttendBackward& op) {
                    visit(op.q), visit(op.k), visit(op.v);
                    optional(op.o), optional(op.lse);
@@ -54,6 +55,7 @@ void for_each_write(const OpBody& body, Visit&& visit) {
                    if (op.lse) visit(*op.lse);
                  },
                  [&](const Merge& op) { visit(op.o), visit(op.lse); },
+                 [&](const Delta& op) { visit(op.delta); },
                  [&](const AttendBackward& op) { visit(op.d_q), visit(op.d_k), visit(op.d_v); },
                  [&](const Accumulate& op) {
                    for (const Transfer& term : op.terms) visit(term.into);

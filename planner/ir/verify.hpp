@@ -18,8 +18,8 @@ struct VerifyLimits {
 ///  3. every message is received once, in order per rank pair, with equal parts; no rank waits for ever;
 ///  4. data flow: nothing is read before it is written (by an op that is ordered before: stream or `after`, not luck), nothing
 ///  is
-///     overwritten while a reader may still need it, nothing is computed and never read (a block of q, k, v or d_o may be
-///     received only to be passed on, or not even that), the inputs of the layer are never written;
+///     overwritten while a reader may still need it, nothing is computed and never read (a block of q, k, v, d_o, lse or delta
+///     may be received only to be passed on, or not even that), the inputs of the layer are never written;
 ///  5. exact cover: every (query, key) pair inside the mask enters o, d_q, d_k and d_v exactly once per head, none outside
 ///  does; no
 ///     partial result enters twice, and backward uses o and lse only when they are whole;

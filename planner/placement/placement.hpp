@@ -21,6 +21,10 @@ Placement place_contiguous(const DocumentMask& mask, int groups);
 /// Throws InvalidInput when groups < 1.
 Placement place_zigzag(const DocumentMask& mask, int groups);
 
+/// Token t of the pack in group t mod n. O(tokens): each token is a range of its own (one range when there is one group).
+/// Throws InvalidInput when groups < 1.
+Placement place_stripes(const DocumentMask& mask, int groups);
+
 struct CostCutOptions {
   /// Most tokens of a group = ceil(token_cap * T / groups). >= 1. With 1 every group holds floor or ceiling of T / groups.
   double token_cap = 1.25;

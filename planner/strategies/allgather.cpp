@@ -166,8 +166,8 @@ class AllGather : public Strategy {
   bool serves(AttentionKind kind) const override { return kind == AttentionKind::softmax; }
   std::vector<Degrees> degrees(const Problem& problem) const override { return {{1, problem.ranks}}; }
 
-  Schedule lower(const Problem& problem, const Degrees& degrees, const StrategyOptions&) const override {
-    require_degrees(*this, problem, degrees);
+ private:
+  Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions&) const override {
     ProgramBuilder builder(name(), degrees, problem, place_contiguous(problem.mask, problem.ranks));
     const auto ranks = static_cast<RankId>(problem.ranks);
     Gather gather(builder, {ranks, static_cast<RankId>(problem.uniform_ranks_per_node().value_or(problem.ranks))});

@@ -51,6 +51,16 @@ void require_degrees(const Strategy& strategy, const Problem& problem, const Deg
   throw InvalidInput(text);
 }
 
+void require_options(const Strategy& strategy, const StrategyOptions& options) {
+  const std::vector<std::string> known = strategy.options();
+  for (const OptionField& field : option_fields()) {
+    if (field.value(options).empty() || std::find(known.begin(), known.end(), field.name) != known.end()) continue;
+    std::string names;
+    for (const std::string& name : known) names += (names.empty() ? "; it has " : ", ") + name;
+    throw InvalidInput(strategy.name() + ": has no option " + field.name + (names.empty() ? "; it has none" : names));
+  }
+}
+
 std::vector<std::vector<RankId>> consecutive_groups(const Degrees& degrees) {
   std::vector<std::vector<RankId>> groups(static_cast<std::size_t>(degrees.inter));
   RankId rank = 0;

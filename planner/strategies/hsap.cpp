@@ -54,6 +54,7 @@ class Hsap : public Strategy {
   std::string summary() const override { return "head-parallel inside, sequence-aware needed-only exchange between groups"; }
   bool serves(AttentionKind) const override { return true; }
   std::vector<Degrees> degrees(const Problem& problem) const override { return head_parallel_degrees_of(problem); }
+  std::vector<std::string> options() const override { return {"placement", "stages"}; }
 
   std::vector<StrategyOptions> variants(const Problem& problem, const Degrees& degrees) const override {
     if (degrees.inter == 1) return {StrategyOptions{}};
@@ -64,8 +65,8 @@ class Hsap : public Strategy {
     return result;
   }
 
-  Schedule lower(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const override {
-    require_degrees(*this, problem, degrees);
+ private:
+  Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const override {
     const bool linear = problem.shape.kind == AttentionKind::linear;
     const PlacementLaw& law = find_law(linear ? "contiguous" : options.placement);
     const int stages = options.stages > 0 ? options.stages : kDefaultStages;
@@ -85,7 +86,6 @@ class Hsap : public Strategy {
     return builder.take();
   }
 
- private:
   static int groups_per_node(const Problem& problem, const Degrees& degrees) {
     const int ranks_per_node = problem.uniform_ranks_per_node().value_or(1);
     return ranks_per_node % degrees.intra == 0 ? ranks_per_node / degrees.intra : 1;

@@ -10,6 +10,12 @@ View boundary_view(const ProgramBuilder& builder, RankId rank) {
       b.d_k, b.d_v};
 }
 
+View part_of(ProgramBuilder& builder, const View& view, const TokenSet& tokens) {
+  View part = view;
+  part.tokens = builder.intern(intersection(builder.tokens(view.tokens), tokens));
+  return part;
+}
+
 HeadRange kv_heads_of(const AttentionShape& shape, HeadRange query_heads) {
   const int group = shape.queries_per_kv_head();
   return {query_heads.begin / group, (query_heads.end - 1) / group + 1};
@@ -17,7 +23,7 @@ HeadRange kv_heads_of(const AttentionShape& shape, HeadRange query_heads) {
 
 void attend_locally(ProgramBuilder& builder, const View& view) {
   if (builder.tokens(view.tokens).empty()) return;
-  const auto whole = [&](BufferId buffer) { return builder.whole(view.rank, buffer); };
+  const auto whole = [&](BufferId buffer) { return builder.rows(view.rank, buffer, view.tokens); };
   OutputAccumulator output(builder, view, 1);
   output.attend(0, view.tokens, whole(view.k), whole(view.v));
   output.finish(0);
@@ -32,7 +38,7 @@ OutputAccumulator::OutputAccumulator(ProgramBuilder& builder, const View& view, 
   const auto buffer = [&](Role role, const char* name) {
     return builder.whole(view.rank, builder.add_buffer(view.rank, role, DType::fp32, view.tokens, view.query_heads, name));
   };
-  o_ = pieces > 1 ? buffer(Role::o, "o sum") : builder.whole(view.rank, view.o);
+  o_ = pieces > 1 ? buffer(Role::o, "o sum") : builder.rows(view.rank, view.o, view.tokens);
   if (softmax) lse_ = buffer(Role::lse, "lse");
 }
 
@@ -63,7 +69,7 @@ void OutputAccumulator::attend(int step, TokenSetId queries, Slice k, Slice v) {
 
 void OutputAccumulator::finish(int step) {
   if (o_.buffer != view_.o)
-    builder_.compute(view_.rank, Phase::forward, step, Copy{{{o_, builder_.whole(view_.rank, view_.o)}}});
+    builder_.compute(view_.rank, Phase::forward, step, Copy{{{o_, builder_.rows(view_.rank, view_.o, view_.tokens)}}});
 }
 
 QueryGradientAccumulator::QueryGradientAccumulator(ProgramBuilder& builder, const View& view, std::optional<Slice> lse,
@@ -102,7 +108,7 @@ void QueryGradientAccumulator::add_to_sum(int step, const Slice& piece) {
 void QueryGradientAccumulator::finish(int step) {
   if (sum_)
     builder_.compute(view_.rank, Phase::backward, step,
-                     Copy{{{builder_.whole(view_.rank, *sum_), builder_.whole(view_.rank, view_.d_q)}}});
+                     Copy{{{builder_.whole(view_.rank, *sum_), builder_.rows(view_.rank, view_.d_q, view_.tokens)}}});
 }
 
 }  // namespace hsap

@@ -11,9 +11,9 @@
 
 namespace hsap {
 
-/// One rank's operands. The inner attention reads q, k, v, d_o, writes o, d_q, d_k, d_v completely (model dtype), and keeps
-/// what it needs from forward to backward itself. All buffers have the rows `tokens`; q, o, d_o, d_q the heads `query_heads`,
-/// the rest `kv_heads`.
+/// One rank's operands. The inner attention reads the rows `tokens` of q, k, v, d_o, writes those of o, d_q, d_k, d_v
+/// completely (model dtype), and keeps what it needs from forward to backward itself. All buffers hold these rows, and more
+/// when the view is a part of another one; q, o, d_o, d_q have the heads `query_heads`, the rest `kv_heads`.
 struct View {
   RankId rank = 0;
   TokenSetId tokens = 0;
@@ -23,6 +23,9 @@ struct View {
 
 /// The boundary of a rank as a view: its own tokens, all heads.
 View boundary_view(const ProgramBuilder& builder, RankId rank);
+
+/// The rows of a view that are in `tokens`, so that the documents of a rank can take different ways.
+View part_of(ProgramBuilder& builder, const View& view, const TokenSet& tokens);
 
 /// KV heads that serve the query heads [begin, end).
 HeadRange kv_heads_of(const AttentionShape& shape, HeadRange query_heads);

@@ -15,10 +15,11 @@ class Lasp : public Strategy {
   std::string name() const override { return "lasp"; }
   std::string summary() const override { return "linear attention, states handed along a chain"; }
   bool serves(AttentionKind kind) const override { return kind == AttentionKind::linear; }
+  bool published_ignores_documents() const override { return true; }
   std::vector<Degrees> degrees(const Problem& problem) const override { return {{1, problem.ranks}}; }
 
-  Schedule lower(const Problem& problem, const Degrees& degrees, const StrategyOptions&) const override {
-    require_degrees(*this, problem, degrees);
+ private:
+  Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions&) const override {
     ProgramBuilder builder(name(), degrees, problem, place_contiguous(problem.mask, problem.ranks));
     std::vector<View> chain;
     for (RankId rank = 0; rank < static_cast<RankId>(problem.ranks); ++rank) chain.push_back(boundary_view(builder, rank));

@@ -11,13 +11,15 @@ const Strategy& ulysses_strategy();
 const Strategy& usp_strategy();
 const Strategy& zigzag_strategy();
 const Strategy& ring_strategy();
+const Strategy& stripe_strategy();
+const Strategy& burst_strategy();
 const Strategy& allgather_strategy();
 const Strategy& lasp_strategy();
 
 const std::vector<const Strategy*>& all_strategies() {
   static const std::vector<const Strategy*> strategies{
-      &hsap_strategy(), &ulysses_strategy(),   &usp_strategy(),  &zigzag_strategy(),
-      &ring_strategy(), &allgather_strategy(), &lasp_strategy(),
+      &hsap_strategy(),   &ulysses_strategy(), &usp_strategy(),       &zigzag_strategy(), &ring_strategy(),
+      &stripe_strategy(), &burst_strategy(),   &allgather_strategy(), &lasp_strategy(),
   };
   return strategies;
 }

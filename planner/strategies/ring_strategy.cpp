@@ -2,21 +2,26 @@
 
 #include <utility>
 
-#include "planner/strategies/degree_checks.hpp"
-
 namespace hsap {
 
 RingStrategy::RingStrategy(std::string name, std::string summary, Place place, Split split)
     : name_(std::move(name)), summary_(std::move(summary)), place_(place), split_(split) {}
 
-Schedule RingStrategy::lower(const Problem& problem, const Degrees& degrees, const StrategyOptions&) const {
-  require_degrees(*this, problem, degrees);
+Schedule RingStrategy::compile(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const {
   ProgramBuilder builder(name_, degrees, problem, place_(problem.mask, problem.ranks));
-  std::vector<RingPlace> ring;
+  std::vector<RingPlace> places;
   for (RankId rank = 0; rank < static_cast<RankId>(problem.ranks); ++rank)
-    ring.push_back(split_(builder, boundary_view(builder, rank)));
-  ring_pass(builder, ring);
+    places.push_back(split_(builder, boundary_view(builder, rank)));
+  run(builder, std::move(places), options);
   return builder.take();
+}
+
+void RingStrategy::run(ProgramBuilder& builder, std::vector<RingPlace> places, const StrategyOptions& options) const {
+  ring_pass(builder, std::move(places), ring_rules(options));
+}
+
+RingRules ring_rules(const StrategyOptions& options) {
+  return {.gradient = options.d_kv.value_or(DType::fp32), .keep_kv = options.kv == KvForBackward::kept};
 }
 
 }  // namespace hsap

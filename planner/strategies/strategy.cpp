@@ -1,6 +1,6 @@
 #include "planner/strategies/strategy.hpp"
 
-#include <algorithm>
+#include "planner/strategies/degree_checks.hpp"
 
 namespace hsap {
 
@@ -14,11 +14,10 @@ std::optional<int> Problem::uniform_ranks_per_node() const {
   return per_node;
 }
 
-std::string to_string(const StrategyOptions& options) {
-  std::string text = options.placement;
-  if (options.stages > 0)
-    text += (text.empty() ? "" : ", ") + std::to_string(options.stages) + (options.stages == 1 ? " stage" : " stages");
-  return text;
+Schedule Strategy::lower(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const {
+  require_degrees(*this, problem, degrees);
+  require_options(*this, options);
+  return compile(problem, degrees, options);
 }
 
 std::vector<StrategyOptions> Strategy::variants(const Problem&, const Degrees&) const { return {StrategyOptions{}}; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "planner/ir/schedule.hpp"
+#include "planner/strategies/strategy_options.hpp"
 
 namespace hsap {
 
@@ -22,14 +23,6 @@ struct Problem {
   std::optional<int> uniform_ranks_per_node() const;
 };
 
-/// Choices inside a strategy beyond its degrees; a strategy ignores what it does not know of.
-struct StrategyOptions {
-  std::string placement;  ///< hsap: which placement law; empty = its default
-  int stages = 0;         ///< hsap: number of overlap stages; 0 = its default
-  bool operator==(const StrategyOptions&) const = default;
-};
-std::string to_string(const StrategyOptions& options);
-
 class Strategy {
  public:
   virtual ~Strategy() = default;
@@ -40,10 +33,19 @@ class Strategy {
   virtual bool serves(AttentionKind kind) const = 0;
   /// Degrees that lower() accepts for this problem, in a fixed order; empty when there are none.
   virtual std::vector<Degrees> degrees(const Problem& problem) const = 0;
+  /// Names of the options that it has (strategy_options.hpp); lower() refuses others.
+  virtual std::vector<std::string> options() const { return {}; }
+  /// Published code that does not look at documents: attention, or the state, runs over the whole pack. What it would compute
+  /// is its schedule for one document of all tokens.
+  virtual bool published_ignores_documents() const { return false; }
   /// Option sets worth trying for these degrees; at least one.
   virtual std::vector<StrategyOptions> variants(const Problem& problem, const Degrees& degrees) const;
-  /// The schedule, forward and backward. Throws InvalidInput when the degrees do not fit, naming those that would.
-  virtual Schedule lower(const Problem& problem, const Degrees& degrees, const StrategyOptions& options = {}) const = 0;
+  /// The schedule, forward and backward. Throws InvalidInput when the degrees or options do not fit, naming those that would.
+  Schedule lower(const Problem& problem, const Degrees& degrees, const StrategyOptions& options = {}) const;
+
+ private:
+  /// lower() for degrees() and options() that are known to be its own.
+  virtual Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const = 0;
 };
 
 /// All strategies, in the order of the README's table.

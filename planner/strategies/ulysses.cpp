@@ -19,8 +19,8 @@ class Ulysses : public Strategy {
     return {{problem.ranks, 1}};
   }
 
-  Schedule lower(const Problem& problem, const Degrees& degrees, const StrategyOptions&) const override {
-    require_degrees(*this, problem, degrees);
+ private:
+  Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions&) const override {
     ProgramBuilder builder(name(), degrees, problem, place_contiguous(problem.mask, problem.ranks));
     with_head_exchange(builder, consecutive_groups(degrees),
                        [](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {

@@ -248,6 +248,11 @@ class Mutator {
         auto& op = std::get<Merge>(b);
         return present({&op.from_o, &op.from_lse, &op.o, &op.lse}, {});
       });
+    } else if (std::holds_alternative<Delta>(body)) {
+      shorten("rows", [&](Schedule&, OpBody& b) {
+        auto& op = std::get<Delta>(b);
+        return present({&op.o, &op.d_o, &op.delta}, {});
+      });
     } else if (std::holds_alternative<StateApply>(body)) {
       shorten("rows", [&](Schedule&, OpBody& b) {
         auto& op = std::get<StateApply>(b);

@@ -138,6 +138,10 @@ class Execution {
     accumulate(rank, op.from_o, op.o);
     accumulate(rank, op.from_lse, op.lse);
   }
+  void run_op(RankId rank, const Delta& op) {
+    expect_input(rank, op.d_o);
+    for (const Place& place : places(rank, op.o)) write(rank, op.delta.buffer, place, read(rank, op.o.buffer, place).pairs);
+  }
   void run_op(RankId rank, const AttendBackward& op) {
     expect_input(rank, op.q), expect_input(rank, op.k), expect_input(rank, op.v), expect_input(rank, op.d_o);
     for (const Place& place : places(rank, op.q)) {

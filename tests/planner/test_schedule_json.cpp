@@ -66,7 +66,7 @@ class RandomSchedule {
     return list;
   }
   OpBody make_body() {
-    switch (draw(0, 7)) {
+    switch (draw(0, 8)) {
       case 0:
         return Exchange{messages(), messages()};
       case 1:
@@ -80,6 +80,8 @@ class RandomSchedule {
       case 5:
         return Copy{terms()};
       case 6:
+        return Delta{slice(), slice(), slice()};
+      case 7:
         return StateUpdate{slice(), slice(), maybe(), slice()};
       default:
         return StateApply{slice(), slice(), slice(), chance()};

@@ -124,7 +124,11 @@ void Interpreter::receive(RankId rank, const Op& op, const Exchange& exchange) {
     for (const Slice& part : parts)
       if (is_input(schedule_.buffer(rank, part.buffer).role))
         contents_[rank].write(op, part.buffer, {part.tokens, part.heads, kInput}, true);
-    for (const Carried& carried : in_flight_[send]) contents_[rank].write(op, parts[carried.part].buffer, carried.piece);
+    for (const Carried& carried : in_flight_[send]) {
+      const BufferId buffer = parts[carried.part].buffer;
+      const Role role = schedule_.buffer(rank, buffer).role;
+      contents_[rank].write(op, buffer, carried.piece, role == Role::lse || role == Role::delta);  // they travel with q
+    }
     in_flight_[send] = {};
   }
 }

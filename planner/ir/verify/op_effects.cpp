@@ -32,6 +32,12 @@ class Effects {
     contents_.add(op_, merge.lse, from_lse);
   }
 
+  /// delta stands for the o it was made from: it is right for the rows for which o is.
+  void operator()(const Delta& delta) const {
+    contents_.read(op_, delta.d_o);
+    for (const Piece& piece : read(delta.o)) contents_.write(op_, delta.delta.buffer, piece);
+  }
+
   void operator()(const AttendBackward& attend) const {
     for (const Slice& input : {attend.q, attend.k, attend.v, attend.d_o}) contents_.read(op_, input);
     if (attend.o && attend.lse) {

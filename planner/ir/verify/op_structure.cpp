@@ -37,6 +37,12 @@ class OpStructure {
     if (op.from_o.buffer == op.o.buffer || op.from_lse.buffer == op.lse.buffer) refuse(place_, "merges a buffer into itself");
   }
 
+  void operator()(const Delta& op) const {
+    if (!softmax_) refuse(place_, "is for softmax; linear attention has no use for it");
+    roles({{&op.o, Role::o}, {&op.d_o, Role::d_o}, {&op.delta, Role::delta}});
+    has_rows(op.o), same(op.o, op.d_o), same(op.o, op.delta);
+  }
+
   /// q may have no rows: then d_k and d_v are zero, which is what a rank without tokens gives to a reduce-scatter.
   void operator()(const AttendBackward& op) const {
     roles({{&op.q, Role::q}, {&op.k, Role::k}, {&op.v, Role::v}, {&op.d_o, Role::d_o}});
@@ -45,7 +51,9 @@ class OpStructure {
         serves(op.k, op.q);
     if (softmax_ != op.o.has_value() || softmax_ != op.lse.has_value())
       refuse(place_, softmax_ ? "lacks o or lse, which softmax needs" : "has o or lse, which linear attention does not use");
-    if (softmax_) roles({{&*op.o, Role::o}, {&*op.lse, Role::lse}}), same(op.q, *op.o), same(op.q, *op.lse);
+    if (!softmax_) return;
+    roles({{&*op.o, role_of(*op.o) == Role::delta ? Role::delta : Role::o}, {&*op.lse, Role::lse}});
+    same(op.q, *op.o), same(op.q, *op.lse);
   }
 
   void operator()(const Accumulate& op) const {

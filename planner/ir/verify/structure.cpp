@@ -69,7 +69,7 @@ void check_buffers(const Schedule& schedule, RankId rank) {
     if (buffer.heads.begin < 0 || buffer.heads.end <= buffer.heads.begin || buffer.heads.end > all)
       throw InvalidInput(where() + " has " + std::to_string(buffer.heads.begin) + " to " + std::to_string(buffer.heads.end) +
                          " as heads, expected a part of the layer's 0 to " + std::to_string(all));
-    if (buffer.role == Role::lse && schedule.shape.kind == AttentionKind::linear)
+    if ((buffer.role == Role::lse || buffer.role == Role::delta) && schedule.shape.kind == AttentionKind::linear)
       throw InvalidInput(where() + ": linear attention has no lse");
     if (is_state(buffer.role) && schedule.shape.kind == AttentionKind::softmax)
       throw InvalidInput(where() + ": softmax attention has no state");

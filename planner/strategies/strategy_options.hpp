@@ -1,0 +1,58 @@
+// Choices inside a strategy beyond its degrees. Each has a name, under which the command line, plan files and refusals know it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/ir/attention_shape.hpp"
+
+namespace hsap {
+
+/// Where backward takes the keys and values of other ranks from.
+enum class KvForBackward {
+  kept,   ///< received in forward and kept: more memory, less traffic
+  again,  ///< sent again
+};
+std::string to_string(KvForBackward choice);
+
+/// What goes to meet the other half of a (query, key) block on another rank.
+enum class Moving {
+  kv,       ///< keys and values to the queries; their gradients back
+  q,        ///< queries to the keys; partial outputs back, and in backward d_o there, d_q back
+  cheaper,  ///< per pair of ranks, what sends fewer bytes
+};
+std::string to_string(Moving choice);
+
+/// Every field has a value that leaves the choice to the strategy.
+struct StrategyOptions {
+  std::string placement;                 ///< name of the placement law
+  int stages = 0;                        ///< steps in which communication hides behind attention
+  int window = 0;                        ///< ranks of an inner ring
+  Token block = 0;                       ///< tokens of the blocks that are placed
+  std::optional<DType> d_kv = {};        ///< dtype of d_k, d_v on the wire
+  std::optional<KvForBackward> kv = {};  ///< received keys and values in backward
+  std::optional<Moving> moving = {};     ///< keys and values, or queries
+  bool ragged_heads = false;             ///< head-parallel degrees that do not divide the heads: some ranks hold one head more
+  bool operator==(const StrategyOptions&) const = default;
+};
+/// "cost-cut, 2 stages, bf16 dKV"; empty when all is left to the strategy.
+std::string to_string(const StrategyOptions& options);
+
+/// One field by its name.
+struct OptionField {
+  std::string name;  ///< "dkv-dtype"
+  std::string type;  ///< of its value, for --help: "N", "fp32|bf16|fp16"
+  std::string help;
+  /// Empty when the choice is left to the strategy.
+  std::function<std::string(const StrategyOptions&)> value;
+  /// Throws InvalidInput that says what would work.
+  std::function<void(StrategyOptions&, const std::string& value)> set;
+};
+const std::vector<OptionField>& option_fields();
+
+/// `base`, with every field that `forced` does not leave to the strategy taken from there.
+StrategyOptions overridden(StrategyOptions base, const StrategyOptions& forced);
+
+}  // namespace hsap
