@@ -20,6 +20,8 @@ Placement place_contiguous(const DocumentMask& mask, int groups);
 /// going on from document to document (WLB-LLM's rule): no padding, and every group holds floor or ceiling of T / n tokens.
 /// Throws InvalidInput when groups < 1.
 Placement place_zigzag(const DocumentMask& mask, int groups);
+/// The same of some of the documents.
+Placement place_zigzag(const std::vector<TokenRange>& documents, int groups);
 
 /// Token t of the pack in group t mod n. O(tokens): each token is a range of its own (one range when there is one group).
 /// Throws InvalidInput when groups < 1.

@@ -8,15 +8,21 @@
 namespace hsap {
 
 Placement place_zigzag(const DocumentMask& mask, int groups) {
+  std::vector<TokenRange> documents;
+  for (std::size_t document = 0; document < mask.documents(); ++document) documents.push_back(mask.document(document));
+  return place_zigzag(documents, groups);
+}
+
+Placement place_zigzag(const std::vector<TokenRange>& documents, int groups) {
   if (groups < 1)
     throw InvalidInput("zigzag placement: the number of groups is " + std::to_string(groups) + ", expected at least 1");
   const Token chunks = 2 * Token{groups};
   std::vector<std::vector<TokenRange>> held(static_cast<std::size_t>(groups));
   Token next = 0;  // the chunk that gets the next remainder token
-  for (std::size_t document = 0; document < mask.documents(); ++document) {
-    const Token base = mask.document(document).size() / chunks;
-    const Token remainder = mask.document(document).size() % chunks;
-    Token begin = mask.document(document).begin;
+  for (const TokenRange& document : documents) {
+    const Token base = document.size() / chunks;
+    const Token remainder = document.size() % chunks;
+    Token begin = document.begin;
     // Chunks first .. last-1 of the document, `base` or base + 1 tokens each.
     const auto deal = [&](Token first, Token last, Token size) {
       for (Token chunk = first; size > 0 && chunk < last; ++chunk, begin += size)

@@ -90,6 +90,7 @@ void QueryGradientAccumulator::attend(int step, TokenSetId queries, Slice k, Sli
   std::optional<Slice> o, lse;
   if (lse_) o = rows(view_.o), lse = rows(lse_->buffer);
   builder_.compute(rank, Phase::backward, step, AttendBackward{rows(view_.q), k, v, o, lse, rows(view_.d_o), d_q, d_k, d_v});
+  if (builder_.tokens(queries).empty()) return;  // it wrote zeros to d_k and d_v, and nothing to d_q
   if (starts_sum) {
     written_ = true;
     for (const Slice& piece : waiting_) add_to_sum(step, piece);

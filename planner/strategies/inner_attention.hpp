@@ -61,7 +61,8 @@ class QueryGradientAccumulator {
  public:
   /// `pieces` = number of AttendBackward ops that will follow; one piece goes to view.d_q without an fp32 copy.
   QueryGradientAccumulator(ProgramBuilder& builder, const View& view, std::optional<Slice> lse, std::size_t pieces);
-  /// Gradients of the rows `queries` against the rows of k and v; d_k and d_v are written to the slices given.
+  /// Gradients of the rows `queries`, which may be none, against the rows of k and v; d_k and d_v are written to the slices
+  /// given.
   void attend(int step, TokenSetId queries, Slice k, Slice v, Slice d_k, Slice d_v);
   /// The sum in view.d_q.
   void finish(int step);

@@ -1,4 +1,5 @@
-// The list of all strategies: one line each. Every strategy file defines the function declared here.
+// The list of all strategies, in the order of the README's table: one line each. The file planner/strategies/NAME.cpp defines
+// const Strategy& NAME_strategy().
 #include <algorithm>
 
 #include "planner/ir/errors.hpp"
@@ -6,21 +7,29 @@
 
 namespace hsap {
 
-const Strategy& hsap_strategy();
-const Strategy& ulysses_strategy();
-const Strategy& usp_strategy();
-const Strategy& zigzag_strategy();
-const Strategy& ring_strategy();
-const Strategy& stripe_strategy();
-const Strategy& burst_strategy();
-const Strategy& allgather_strategy();
-const Strategy& lasp_strategy();
+// clang-format off
+#define HSAP_STRATEGIES(add) \
+  add(hsap) \
+  add(ulysses) \
+  add(usp) \
+  add(te_a2a_p2p) \
+  add(double_ring) \
+  add(zigzag) \
+  add(ring) \
+  add(stripe) \
+  add(burst) \
+  add(allgather) \
+  add(hybrid_cp) \
+  add(zeppelin) \
+  add(lasp)
+// clang-format on
+
+#define HSAP_DECLARE(name) const Strategy& name##_strategy();
+HSAP_STRATEGIES(HSAP_DECLARE)
 
 const std::vector<const Strategy*>& all_strategies() {
-  static const std::vector<const Strategy*> strategies{
-      &hsap_strategy(),   &ulysses_strategy(), &usp_strategy(),       &zigzag_strategy(), &ring_strategy(),
-      &stripe_strategy(), &burst_strategy(),   &allgather_strategy(), &lasp_strategy(),
-  };
+#define HSAP_LIST(name) &name##_strategy(),
+  static const std::vector<const Strategy*> strategies{HSAP_STRATEGIES(HSAP_LIST)};
   return strategies;
 }
 

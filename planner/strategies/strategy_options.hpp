@@ -27,7 +27,7 @@ std::string to_string(Moving choice);
 
 /// Every field has a value that leaves the choice to the strategy.
 struct StrategyOptions {
-  std::string placement;                 ///< name of the placement law
+  std::string placement = {};            ///< name of the placement law
   int stages = 0;                        ///< steps in which communication hides behind attention
   int window = 0;                        ///< ranks of an inner ring
   Token block = 0;                       ///< tokens of the blocks that are placed
