@@ -16,7 +16,7 @@ std::vector<Degrees> all_degrees(int ranks) {
 
 std::vector<Degrees> head_parallel_degrees_of(const Problem& problem) {
   std::vector<Degrees> result = all_degrees(problem.ranks);
-  std::erase_if(result, [&](const Degrees& d) { return refuse_head_degree(problem.shape, d.intra).has_value(); });
+  std::erase_if(result, [&](const Degrees& d) { return refuse_head_degree(problem, d.intra).has_value(); });
   return result;
 }
 
@@ -34,7 +34,7 @@ void require_degrees(const Strategy& strategy, const Problem& problem, const Deg
   if (degrees.intra * degrees.inter != problem.ranks)
     text += "degrees " + to_string(degrees) + " need " + std::to_string(degrees.intra * degrees.inter) + " ranks, there are " +
             std::to_string(problem.ranks);
-  else if (const auto heads = refuse_head_degree(problem.shape, degrees.intra))
+  else if (const auto heads = refuse_head_degree(problem, degrees.intra))
     text += *heads;
   else
     text += "degrees " + to_string(degrees) + " are not of its form";

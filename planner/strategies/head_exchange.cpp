@@ -38,13 +38,13 @@ class HeadExchange {
       all.insert(all.end(), ranges.begin(), ranges.end());
     }
     const TokenSetId tokens = builder.intern(TokenSet(std::move(all)));
-    const int share = builder.shape().query_heads / static_cast<int>(group.size());
-    for (std::size_t member = 0; member < group.size(); ++member) {
-      const int first = static_cast<int>(member) * share;
+    const int heads_in_all = builder.shape().query_heads;
+    const int members = static_cast<int>(group.size());
+    for (int member = 0; member < members; ++member) {
       View view;
-      view.rank = group[member];
+      view.rank = group[static_cast<std::size_t>(member)];
       view.tokens = tokens;
-      view.query_heads = {first, first + share};
+      view.query_heads = {member * heads_in_all / members, (member + 1) * heads_in_all / members};
       view.kv_heads = kv_heads_of(builder.shape(), view.query_heads);
       for (const Role role : {Role::q, Role::k, Role::v, Role::o, Role::d_o, Role::d_q, Role::d_k, Role::d_v})
         view.*member_of(role) = builder.add_buffer(view.rank, role, builder.shape().dtype, tokens, heads(view, role),
@@ -68,7 +68,12 @@ class HeadExchange {
   }
 
  private:
-  bool replicated() const { return static_cast<int>(group_.size()) > builder_.shape().kv_heads; }
+  /// Some kv head is read on several ranks.
+  bool replicated() const {
+    for (std::size_t member = 1; member < views_.size(); ++member)
+      if (views_[member].kv_heads.begin < views_[member - 1].kv_heads.end) return true;
+    return false;
+  }
   static HeadRange heads(const View& view, Role role) { return has_query_heads(role) ? view.query_heads : view.kv_heads; }
   TokenSetId owned(const View& view) const { return builder_.program(view.rank).tokens; }
 
@@ -143,7 +148,7 @@ class HeadExchange {
       Exchange exchange;
       Copy first;
       std::vector<Accumulate> rest;
-      std::vector<bool> started(static_cast<std::size_t>(builder_.shape().kv_heads), false);
+      int started_to = 0;  // kv heads below have a term in the sum
       Copy finish;
       std::vector<Slice> sums;
       for (const Role role : {Role::d_k, Role::d_v}) {
@@ -161,13 +166,17 @@ class HeadExchange {
                            : builder_.whole(mine.rank, builder_.add_buffer(mine.rank, role, builder_.shape().dtype, owned(mine),
                                                                            peer.kv_heads, to_string(role) + " part")));
         }
-        const auto head = static_cast<std::size_t>(peer.kv_heads.begin);  // replicated: one kv head per rank
+        // Members come in the order of their heads, so the heads that another one has started are the first of this one's.
+        const int fresh = std::max(peer.kv_heads.begin, started_to);
         Accumulate add;
         for (std::size_t i = 0; i < sums.size(); ++i) {
-          const Transfer term{in[i], {sums[i].buffer, sums[i].tokens, peer.kv_heads}};
-          (started[head] ? add.terms : first.terms).push_back(term);
+          const auto term = [&](HeadRange heads) {
+            return Transfer{{in[i].buffer, in[i].tokens, heads}, {sums[i].buffer, sums[i].tokens, heads}};
+          };
+          if (peer.kv_heads.begin < fresh) add.terms.push_back(term({peer.kv_heads.begin, fresh}));
+          if (fresh < peer.kv_heads.end) first.terms.push_back(term({fresh, peer.kv_heads.end}));
         }
-        started[head] = true;
+        started_to = peer.kv_heads.end;
         if (!add.terms.empty()) rest.push_back(std::move(add));
         if (peer.rank != mine.rank) {
           builder_.add_message(exchange.sends, peer.rank, std::move(out));
@@ -194,7 +203,12 @@ std::string list(const std::vector<int>& numbers) {
 
 }  // namespace
 
-std::optional<std::string> refuse_head_degree(const AttentionShape& shape, int degree) {
+std::optional<std::string> refuse_head_degree(const Problem& problem, int degree) {
+  const AttentionShape& shape = problem.shape;
+  if (problem.ragged_heads) {
+    if (degree <= shape.query_heads) return std::nullopt;
+    return std::to_string(shape.query_heads) + " heads are fewer than head-parallel degree " + std::to_string(degree);
+  }
   const auto works = [&](int u) { return shape.query_heads % u == 0 && (shape.kv_heads % u == 0 || u % shape.kv_heads == 0); };
   if (works(degree)) return std::nullopt;
   std::vector<int> plain, replicated;
@@ -207,6 +221,7 @@ std::optional<std::string> refuse_head_degree(const AttentionShape& shape, int d
                 std::to_string(degree);
   text += "; valid degrees " + list(plain);
   if (!replicated.empty()) text += " (" + list(replicated) + " with KV replication)";
+  if (degree <= shape.query_heads) text += "; or ragged heads";
   return text;
 }
 

@@ -2,6 +2,7 @@
 // tokens, all heads" into "the group's tokens, my heads" before the inner attention, and back after it. With fewer kv heads
 // than ranks, a kv head goes to every rank that has one of its query heads (replication rho = max(1, U / kv_heads)) and its
 // gradients are summed at the owner. Bytes sent per rank and direction, Qb and KVb of one rank: (U-1)/U (2 Qb + rho KVb).
+// Ragged heads (28 over 8 ranks): member m takes the query heads [m H / U, (m+1) H / U), and every kv head one of them reads.
 // Shared by ulysses, usp and hsap.
 #pragma once
 
@@ -16,9 +17,9 @@ namespace hsap {
 /// Splits a set into `parts` sets of consecutive rows, sizes differing by at most one.
 std::vector<TokenSet> split_rows(const TokenSet& tokens, int parts);
 
-/// Why `degree` ranks cannot share the heads of `shape`, with the degrees that could ("28 heads not divisible by ...; valid: 1,
+/// Why `degree` ranks cannot share the problem's heads, with the degrees that could ("28 heads not divisible by ...; valid: 1,
 /// 2, 4"); nullopt when they can.
-std::optional<std::string> refuse_head_degree(const AttentionShape& shape, int degree);
+std::optional<std::string> refuse_head_degree(const Problem& problem, int degree);
 
 /// The inner attention of all groups: views[group][member]. Called between the two all-to-alls of the forward phase; must write
 /// forward and backward ops of its own.

@@ -19,6 +19,7 @@ namespace hsap {
   add(stripe) \
   add(burst) \
   add(allgather) \
+  add(wlb) \
   add(hybrid_cp) \
   add(zeppelin) \
   add(lasp)

@@ -18,6 +18,8 @@ struct Problem {
   int ranks = 1;
   /// Node of each rank, ascending; ranks of a node are consecutive.
   std::vector<int> node_of_rank;
+  /// Head-parallel degrees need not divide the heads: some ranks then hold one head more.
+  bool ragged_heads = false;
 
   /// Consecutive ranks per node when all nodes have equally many, else nullopt.
   std::optional<int> uniform_ranks_per_node() const;

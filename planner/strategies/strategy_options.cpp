@@ -75,12 +75,6 @@ const std::vector<OptionField>& option_fields() {
        [](Options& o, Text text) {
          o.moving = parse_choice<Moving>("moving", text, {Moving::kv, Moving::q, Moving::cheaper});
        }},
-      {"heads", "ragged", "Head-parallel degrees that do not divide the heads",
-       [](const Options& o) { return o.ragged_heads ? std::string("ragged") : std::string(); },
-       [](Options& o, Text text) {
-         if (text != "ragged") throw InvalidInput("heads: found \"" + text + "\", expected ragged");
-         o.ragged_heads = true;
-       }},
   };
   return fields;
 }
@@ -95,7 +89,6 @@ std::string to_string(const StrategyOptions& options) {
   if (options.d_kv) add(to_string(*options.d_kv) + " dKV");
   if (options.kv) add("KV " + to_string(*options.kv));
   if (options.moving) add("moving " + to_string(*options.moving));
-  if (options.ragged_heads) add("ragged heads");
   return text;
 }
 

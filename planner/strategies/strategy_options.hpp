@@ -34,7 +34,6 @@ struct StrategyOptions {
   std::optional<DType> d_kv = {};        ///< dtype of d_k, d_v on the wire
   std::optional<KvForBackward> kv = {};  ///< received keys and values in backward
   std::optional<Moving> moving = {};     ///< keys and values, or queries
-  bool ragged_heads = false;             ///< head-parallel degrees that do not divide the heads: some ranks hold one head more
   bool operator==(const StrategyOptions&) const = default;
 };
 /// "cost-cut, 2 stages, bf16 dKV"; empty when all is left to the strategy.

@@ -15,7 +15,7 @@ class Ulysses : public Strategy {
   bool serves(AttentionKind) const override { return true; }
 
   std::vector<Degrees> degrees(const Problem& problem) const override {
-    if (refuse_head_degree(problem.shape, problem.ranks)) return {};
+    if (refuse_head_degree(problem, problem.ranks)) return {};
     return {{problem.ranks, 1}};
   }
 

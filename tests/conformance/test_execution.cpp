@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 #include "backend/reference.hpp"
 #include "planner/ir/verify.hpp"
@@ -22,12 +23,11 @@ AttentionShape small_shape(AttentionKind kind, int query_heads, int kv_heads) {
           .window = {}};
 }
 
-void require_equal_to_oracle(const AttentionShape& shape, const std::vector<Token>& offsets, int ranks, int per_node) {
-  const Problem problem = test::problem_on(shape, offsets, ranks, per_node);
-  const LayerInputs inputs = random_inputs(shape, problem.mask.tokens(), 7);
-  const LayerResults reference = reference_attention(shape, problem.mask, inputs);
-  for (const test::Choice& choice : test::choices_for(problem)) {
-    INFO(choice.describe() << " on " << ranks << " ranks, " << problem.mask.documents() << " documents, "
+void require_equal_to_oracle(const Problem& problem, const std::vector<test::Choice>& choices) {
+  const LayerInputs inputs = random_inputs(problem.shape, problem.mask.tokens(), 7);
+  const LayerResults reference = reference_attention(problem.shape, problem.mask, inputs);
+  for (const test::Choice& choice : choices) {
+    INFO(choice.describe() << " on " << problem.ranks << " ranks, " << problem.mask.documents() << " documents, "
                            << problem.mask.tokens() << " tokens");
     const Schedule schedule = choice.strategy->lower(problem, choice.degrees, choice.options);
     REQUIRE_NOTHROW(verify(schedule, problem.mask));
@@ -35,6 +35,11 @@ void require_equal_to_oracle(const AttentionShape& shape, const std::vector<Toke
     CAPTURE(errors.o, errors.d_q, errors.d_k, errors.d_v);
     REQUIRE(errors.largest() < kTolerance);
   }
+}
+
+void require_equal_to_oracle(const AttentionShape& shape, const std::vector<Token>& offsets, int ranks, int per_node) {
+  const Problem problem = test::problem_on(shape, offsets, ranks, per_node);
+  require_equal_to_oracle(problem, test::choices_for(problem));
 }
 
 /// Heads that the ranks can share: 3 ranks need a multiple of 3.
@@ -71,6 +76,44 @@ TEST_CASE("every strategy equals the oracle with multi-head, multi-query and sli
 
 TEST_CASE("every strategy works when nodes are uneven") {
   require_equal_to_oracle(small_shape(AttentionKind::softmax, 8, 4), test::random_offsets(31, 120), 4, 3);
+}
+
+TEST_CASE("every strategy equals the oracle with every value of the options it has") {
+  const std::uint64_t seed = 51;
+  CAPTURE(seed);
+  const Problem problem = test::problem_on(small_shape(AttentionKind::softmax, 8, 4), test::random_offsets(seed, 120), 4, 2);
+  const std::vector<std::pair<std::string, std::vector<std::string>>> values{
+      {"stages", {"1", "3"}},          {"window", {"1", "2"}},    {"block", {"1", "7", "64"}},
+      {"dkv-dtype", {"fp32", "bf16"}}, {"kv", {"kept", "again"}}, {"moving", {"kv", "q", "cheaper"}}};
+  std::vector<test::Choice> choices;
+  for (const OptionField& field : option_fields()) {
+    const auto tried = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == field.name; });
+    if (tried == values.end()) continue;  // placement: the variants have them all
+    for (const Strategy* strategy : all_strategies()) {
+      const std::vector<std::string> known = strategy->options();
+      if (std::find(known.begin(), known.end(), field.name) == known.end()) continue;
+      for (const std::string& value : tried->second) {
+        StrategyOptions options;
+        field.set(options, value);
+        const Degrees degrees{1, 4};
+        if (strategy->serves(AttentionKind::softmax)) choices.push_back({strategy, degrees, options});
+      }
+    }
+  }
+  require_equal_to_oracle(problem, choices);
+}
+
+TEST_CASE("head-parallel strategies equal the oracle with ragged heads: any degree up to the query heads") {
+  const auto [query_heads, kv_heads, ranks] = GENERATE(std::tuple(7, 1, 2), std::tuple(7, 7, 3), std::tuple(14, 2, 4),
+                                                       std::tuple(10, 5, 6), std::tuple(28, 4, 8), std::tuple(6, 3, 4));
+  CAPTURE(query_heads, kv_heads, ranks);
+  Problem problem =
+      test::problem_on(small_shape(AttentionKind::softmax, query_heads, kv_heads), test::random_offsets(61, 60), ranks, ranks);
+  problem.ragged_heads = true;
+  std::vector<test::Choice> choices = test::choices_for(problem);
+  std::erase_if(choices, [](const test::Choice& choice) { return choice.degrees.intra == 1; });
+  CHECK(choices.size() >= 4);
+  require_equal_to_oracle(problem, choices);
 }
 
 /// Rows of `document` in a tensor, as one block of floats.
