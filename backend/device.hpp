@@ -27,6 +27,7 @@ class Device {
   virtual void delta(const DeltaCall& call) = 0;
   virtual void accumulate(const TransferCall& call) = 0;
   virtual void copy(const TransferCall& call) = 0;
+  virtual void zero(const SliceView& slice) = 0;
   virtual void state_update(const StateUpdateCall& call) = 0;
   virtual void state_apply(const StateApplyCall& call) = 0;
 };

@@ -158,6 +158,10 @@ void RankWalker::run(const Op&, const Copy& body) {
   }
 }
 
+void RankWalker::run(const Op&, const Zero& body) {
+  for (const Slice& slice : body.slices) resources_.device.zero(view(slice));
+}
+
 void RankWalker::run(const Op&, const StateUpdate& body) {
   const StateUpdateCall call{view(body.a), view(body.b), view(body.before), view(body.state), groups(body.a, body.state)};
   require(same_rectangle(call.a, call.b) && call.a.width * call.b.width == call.state.width);

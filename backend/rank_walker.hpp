@@ -44,6 +44,7 @@ class RankWalker {
   void run(const Op& op, const AttendBackward& body);
   void run(const Op& op, const Accumulate& body);
   void run(const Op& op, const Copy& body);
+  void run(const Op& op, const Zero& body);
   void run(const Op& op, const StateUpdate& body);
   void run(const Op& op, const StateApply& body);
 

@@ -16,6 +16,10 @@ void copy_rows(const TransferCall& call) {
   for (Index row = 0; row < call.from.row_count; ++row) std::copy_n(row_of(call.from, row), elements, row_of(call.into, row));
 }
 
+void zero_rows(const SliceView& slice) {
+  for (Index row = 0; row < slice.row_count; ++row) std::fill_n(row_of(slice, row), slice.heads * slice.width, 0.0F);
+}
+
 void add_rows(const TransferCall& call) {
   const Index elements = call.from.heads * call.from.width;
   for (Index row = 0; row < call.from.row_count; ++row) {

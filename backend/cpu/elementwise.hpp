@@ -7,6 +7,8 @@ namespace hsap {
 
 /// into = from
 void copy_rows(const TransferCall& call);
+/// slice = 0
+void zero_rows(const SliceView& slice);
 /// into += from
 void add_rows(const TransferCall& call);
 /// lse' = log(e^lse + e^from_lse), o' = o e^(lse - lse') + from_o e^(from_lse - lse'); two rows without keys stay 0 and

@@ -104,6 +104,9 @@ double KernelTimes::seconds(const Schedule& schedule, RankId rank, const Op& op)
           [&](const Delta& body) { return has_rows(body.o) ? streaming() : 0.0; },
           [&](const Accumulate& body) { return transfers(body.terms); },
           [&](const Copy& body) { return transfers(body.terms); },
+          [&](const Zero& body) {
+            return std::any_of(body.slices.begin(), body.slices.end(), has_rows) ? streaming() : 0.0;
+          },
           [&](const StateUpdate& body) { return state_product(body.a); },
           [&](const StateApply& body) { return state_product(body.x); },
       },

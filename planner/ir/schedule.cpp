@@ -74,6 +74,7 @@ std::string kind_name(const OpBody& body) {
                         [](const AttendBackward&) { return "attend backward"; },
                         [](const Accumulate&) { return "accumulate"; },
                         [](const Copy&) { return "copy"; },
+                        [](const Zero&) { return "zero"; },
                         [](const StateUpdate&) { return "state update"; },
                         [](const StateApply&) { return "state apply"; },
                     },

@@ -136,7 +136,9 @@ struct Transfer {
   bool operator==(const Transfer&) const = default;
 };
 
-/// into += from, in the dtype of `into`, for each pair. `into` must have been written before.
+/// into += from, in the dtype of `into`, for each pair, in the order of the list. `into` must have been written before.
+/// Gradients, d_state and o of linear attention are plain sums. For o of softmax all terms but one must be zeros (Zero): it is
+/// normalised, and two partial ones need a Merge.
 struct Accumulate {
   std::vector<Transfer> terms;
   bool operator==(const Accumulate&) const = default;
@@ -146,6 +148,12 @@ struct Accumulate {
 struct Copy {
   std::vector<Transfer> terms;
   bool operator==(const Copy&) const = default;
+};
+
+/// Zeros in o, d_q, d_k or d_v, for each slice: what a rank gives to a sum of rows or heads that it has no part in.
+struct Zero {
+  std::vector<Slice> slices;
+  bool operator==(const Zero&) const = default;
 };
 
 /// Linear attention: state = before + sum over rows of a^T b. Forward: a = k, b = v, state. Backward: a = q, b = d_o, d_state.
@@ -166,7 +174,7 @@ struct StateApply {
   bool operator==(const StateApply&) const = default;
 };
 
-using OpBody = std::variant<Exchange, Attend, Merge, Delta, AttendBackward, Accumulate, Copy, StateUpdate, StateApply>;
+using OpBody = std::variant<Exchange, Attend, Merge, Delta, AttendBackward, Accumulate, Copy, Zero, StateUpdate, StateApply>;
 
 /// Stream 0 computes, the others communicate (an Exchange never runs on stream 0, nothing else runs elsewhere).
 inline constexpr int kComputeStream = 0;

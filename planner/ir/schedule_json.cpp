@@ -58,6 +58,12 @@ void write_body(const AttendBackward& op, json& into) {
 void write_body(const Accumulate& op, json& into) { into["terms"] = write(op.terms); }
 void write_body(const Copy& op, json& into) { into["terms"] = write(op.terms); }
 
+void write_body(const Zero& op, json& into) {
+  json slices = json::array();
+  for (const Slice& slice : op.slices) slices.push_back(write(slice));
+  into["slices"] = std::move(slices);
+}
+
 void write_body(const StateUpdate& op, json& into) {
   into["a"] = write(op.a), into["b"] = write(op.b);
   if (op.before) into["before"] = write(*op.before);

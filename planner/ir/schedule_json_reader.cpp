@@ -249,6 +249,12 @@ class ProgramReader {
       expect_op_keys(value, {"terms"});
       return Copy{terms(value)};
     }
+    if (kind == kind_name(Zero{})) {
+      expect_op_keys(value, {"slices"});
+      return Zero{read_field(value, "slices", [&](const json& list) {
+        return read_list(list, [&](const json& item) { return read_slice(item); });
+      })};
+    }
     if (kind == kind_name(StateUpdate{})) {
       expect_op_keys(value, {"a", "b", "before", "state"});
       return StateUpdate{slice(value, "a"), slice(value, "b"), optional_slice(value, "before"), slice(value, "state")};

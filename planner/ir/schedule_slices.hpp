@@ -37,6 +37,7 @@ void for_each_read(const OpBody& body, Visit&& visit) {
                  [&](const Copy& op) {
                    for (const Transfer& term : op.terms) visit(term.from);
                  },
+                 [](const Zero&) {},
                  [&](const StateUpdate& op) { visit(op.a), visit(op.b), optional(op.before); },
                  [&](const StateApply& op) { visit(op.x), visit(op.state); },
              },
@@ -62,6 +63,9 @@ void for_each_write(const OpBody& body, Visit&& visit) {
                  },
                  [&](const Copy& op) {
                    for (const Transfer& term : op.terms) visit(term.into);
+                 },
+                 [&](const Zero& op) {
+                   for (const Slice& slice : op.slices) visit(slice);
                  },
                  [&](const StateUpdate& op) { visit(op.state); },
                  [&](const StateApply& op) { visit(op.out); },

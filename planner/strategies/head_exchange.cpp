@@ -27,173 +27,28 @@ std::vector<TokenSet> split_rows(const TokenSet& tokens, int parts) {
 
 namespace {
 
-/// Which slices one group exchanges in one direction. `scatter`: boundary (my tokens, all heads) -> view (group's tokens, my
-/// heads). `gather`: back. One Exchange per call; the rank's own share is copied.
-class HeadExchange {
- public:
-  HeadExchange(ProgramBuilder& builder, const std::vector<RankId>& group) : builder_(builder), group_(group) {
-    std::vector<TokenRange> all;
-    for (const RankId rank : group) {
-      const auto& ranges = builder.tokens(builder.program(rank).tokens).ranges();
-      all.insert(all.end(), ranges.begin(), ranges.end());
-    }
-    const TokenSetId tokens = builder.intern(TokenSet(std::move(all)));
-    const int heads_in_all = builder.shape().query_heads;
-    const int members = static_cast<int>(group.size());
-    for (int member = 0; member < members; ++member) {
-      View view;
-      view.rank = group[static_cast<std::size_t>(member)];
-      view.tokens = tokens;
-      view.query_heads = {member * heads_in_all / members, (member + 1) * heads_in_all / members};
-      view.kv_heads = kv_heads_of(builder.shape(), view.query_heads);
-      for (const Role role : {Role::q, Role::k, Role::v, Role::o, Role::d_o, Role::d_q, Role::d_k, Role::d_v})
-        view.*member_of(role) = builder.add_buffer(view.rank, role, builder.shape().dtype, tokens, heads(view, role),
-                                                   to_string(role) + " by heads");
-      views_.push_back(view);
-    }
+BufferId View::*member_of(Role role) {
+  switch (role) {
+    case Role::q:
+      return &View::q;
+    case Role::k:
+      return &View::k;
+    case Role::v:
+      return &View::v;
+    case Role::o:
+      return &View::o;
+    case Role::d_o:
+      return &View::d_o;
+    case Role::d_q:
+      return &View::d_q;
+    case Role::d_k:
+      return &View::d_k;
+    default:
+      return &View::d_v;
   }
+}
 
-  const std::vector<View>& views() const { return views_; }
-
-  void before_forward() { scatter(Phase::forward, {Role::q, Role::k, Role::v}); }
-  void after_forward() { gather(Phase::forward, {Role::o}); }
-  void before_backward() { scatter(Phase::backward, {Role::d_o}); }
-  void after_backward() {
-    if (replicated()) {
-      gather(Phase::backward, {Role::d_q});
-      gather_replicated();
-    } else {
-      gather(Phase::backward, {Role::d_q, Role::d_k, Role::d_v});
-    }
-  }
-
- private:
-  /// Some kv head is read on several ranks.
-  bool replicated() const {
-    for (std::size_t member = 1; member < views_.size(); ++member)
-      if (views_[member].kv_heads.begin < views_[member - 1].kv_heads.end) return true;
-    return false;
-  }
-  static HeadRange heads(const View& view, Role role) { return has_query_heads(role) ? view.query_heads : view.kv_heads; }
-  TokenSetId owned(const View& view) const { return builder_.program(view.rank).tokens; }
-
-  static BufferId View::*member_of(Role role) {
-    switch (role) {
-      case Role::q:
-        return &View::q;
-      case Role::k:
-        return &View::k;
-      case Role::v:
-        return &View::v;
-      case Role::o:
-        return &View::o;
-      case Role::d_o:
-        return &View::d_o;
-      case Role::d_q:
-        return &View::d_q;
-      case Role::d_k:
-        return &View::d_k;
-      default:
-        return &View::d_v;
-    }
-  }
-  static BufferId buffer(const View& view, Role role) { return view.*member_of(role); }
-
-  void scatter(Phase phase, const std::vector<Role>& roles) {
-    for (const View& mine : views_) {
-      const View boundary = boundary_view(builder_, mine.rank);
-      const auto from = [&](Role role, const View& to) { return Slice{buffer(boundary, role), owned(mine), heads(to, role)}; };
-      const auto into = [&](Role role, const View& source) {
-        return Slice{buffer(mine, role), owned(source), heads(mine, role)};
-      };
-      move(phase, mine, roles, from, into);
-    }
-  }
-
-  void gather(Phase phase, const std::vector<Role>& roles) {
-    for (const View& mine : views_) {
-      const View boundary = boundary_view(builder_, mine.rank);
-      const auto from = [&](Role role, const View& to) { return Slice{buffer(mine, role), owned(to), heads(mine, role)}; };
-      const auto into = [&](Role role, const View& source) {
-        return Slice{buffer(boundary, role), owned(mine), heads(source, role)};
-      };
-      move(phase, mine, roles, from, into);
-    }
-  }
-
-  /// Sends from(role, peer) to each peer, receives into(role, peer) from each, copies the rank's own share.
-  template <class From, class Into>
-  void move(Phase phase, const View& mine, const std::vector<Role>& roles, const From& from, const Into& into) {
-    Copy own;
-    Exchange exchange;
-    for (const View& peer : views_) {
-      std::vector<Slice> out, in;
-      for (const Role role : roles) out.push_back(from(role, peer)), in.push_back(into(role, peer));
-      if (peer.rank == mine.rank) {
-        for (std::size_t i = 0; i < roles.size(); ++i) own.terms.push_back({out[i], in[i]});
-      } else {
-        builder_.add_message(exchange.sends, peer.rank, std::move(out));
-        builder_.add_message(exchange.recvs, peer.rank, std::move(in));
-      }
-    }
-    builder_.communicate(mine.rank, phase, 0, std::move(exchange));
-    builder_.compute(mine.rank, phase, 0, std::move(own));
-  }
-
-  /// d_k and d_v when several ranks worked on a kv head: each sends its part (model dtype), the owner of the tokens sums in
-  /// fp32.
-  void gather_replicated() {
-    for (const View& mine : views_) {
-      const View boundary = boundary_view(builder_, mine.rank);
-      Exchange exchange;
-      Copy first;
-      std::vector<Accumulate> rest;
-      int started_to = 0;  // kv heads below have a term in the sum
-      Copy finish;
-      std::vector<Slice> sums;
-      for (const Role role : {Role::d_k, Role::d_v}) {
-        const BufferId sum = builder_.add_buffer(mine.rank, role, DType::fp32, owned(mine), {0, builder_.shape().kv_heads},
-                                                 to_string(role) + " sum");
-        sums.push_back(builder_.whole(mine.rank, sum));
-        finish.terms.push_back({sums.back(), builder_.whole(mine.rank, buffer(boundary, role))});
-      }
-      for (const View& peer : views_) {
-        std::vector<Slice> out, in;
-        for (const Role role : {Role::d_k, Role::d_v}) {
-          out.push_back({buffer(mine, role), owned(peer), mine.kv_heads});
-          in.push_back(peer.rank == mine.rank
-                           ? Slice{buffer(mine, role), owned(mine), mine.kv_heads}
-                           : builder_.whole(mine.rank, builder_.add_buffer(mine.rank, role, builder_.shape().dtype, owned(mine),
-                                                                           peer.kv_heads, to_string(role) + " part")));
-        }
-        // Members come in the order of their heads, so the heads that another one has started are the first of this one's.
-        const int fresh = std::max(peer.kv_heads.begin, started_to);
-        Accumulate add;
-        for (std::size_t i = 0; i < sums.size(); ++i) {
-          const auto term = [&](HeadRange heads) {
-            return Transfer{{in[i].buffer, in[i].tokens, heads}, {sums[i].buffer, sums[i].tokens, heads}};
-          };
-          if (peer.kv_heads.begin < fresh) add.terms.push_back(term({peer.kv_heads.begin, fresh}));
-          if (fresh < peer.kv_heads.end) first.terms.push_back(term({fresh, peer.kv_heads.end}));
-        }
-        started_to = peer.kv_heads.end;
-        if (!add.terms.empty()) rest.push_back(std::move(add));
-        if (peer.rank != mine.rank) {
-          builder_.add_message(exchange.sends, peer.rank, std::move(out));
-          builder_.add_message(exchange.recvs, peer.rank, std::move(in));
-        }
-      }
-      builder_.communicate(mine.rank, Phase::backward, 1, std::move(exchange));
-      builder_.compute(mine.rank, Phase::backward, 1, std::move(first));
-      for (Accumulate& add : rest) builder_.compute(mine.rank, Phase::backward, 1, std::move(add));
-      builder_.compute(mine.rank, Phase::backward, 1, std::move(finish));
-    }
-  }
-
-  ProgramBuilder& builder_;
-  const std::vector<RankId>& group_;
-  std::vector<View> views_;
-};
+BufferId buffer(const View& view, Role role) { return view.*member_of(role); }
 
 std::string list(const std::vector<int>& numbers) {
   std::string text;
@@ -202,6 +57,126 @@ std::string list(const std::vector<int>& numbers) {
 }
 
 }  // namespace
+
+HeadExchange::HeadExchange(ProgramBuilder& builder, const std::vector<RankId>& group, const std::vector<Role>& roles)
+    : builder_(&builder) {
+  std::vector<TokenRange> all;
+  for (const RankId rank : group) {
+    const auto& ranges = builder.tokens(builder.program(rank).tokens).ranges();
+    all.insert(all.end(), ranges.begin(), ranges.end());
+  }
+  const TokenSetId tokens = builder.intern(TokenSet(std::move(all)));
+  const int heads_in_all = builder.shape().query_heads;
+  const int members = static_cast<int>(group.size());
+  for (int member = 0; member < members; ++member) {
+    View view;
+    view.rank = group[static_cast<std::size_t>(member)];
+    view.tokens = tokens;
+    view.query_heads = {member * heads_in_all / members, (member + 1) * heads_in_all / members};
+    view.kv_heads = kv_heads_of(builder.shape(), view.query_heads);
+    for (const Role role : roles)
+      view.*member_of(role) =
+          builder.add_buffer(view.rank, role, builder.shape().dtype, tokens, heads(view, role), to_string(role) + " by heads");
+    views_.push_back(view);
+  }
+}
+
+bool HeadExchange::replicates_kv() const {
+  for (std::size_t member = 1; member < views_.size(); ++member)
+    if (views_[member].kv_heads.begin < views_[member - 1].kv_heads.end) return true;
+  return false;
+}
+
+void HeadExchange::scatter(Phase phase, const std::vector<Role>& roles) {
+  for (const View& mine : views_) {
+    const View boundary = boundary_view(*builder_, mine.rank);
+    const auto from = [&](Role role, const View& to) { return Slice{buffer(boundary, role), owned(mine), heads(to, role)}; };
+    const auto into = [&](Role role, const View& source) {
+      return Slice{buffer(mine, role), owned(source), heads(mine, role)};
+    };
+    move(phase, mine, roles, from, into);
+  }
+}
+
+void HeadExchange::gather(Phase phase, const std::vector<Role>& roles) {
+  for (const View& mine : views_) {
+    const View boundary = boundary_view(*builder_, mine.rank);
+    const auto from = [&](Role role, const View& to) { return Slice{buffer(mine, role), owned(to), heads(mine, role)}; };
+    const auto into = [&](Role role, const View& source) {
+      return Slice{buffer(boundary, role), owned(mine), heads(source, role)};
+    };
+    move(phase, mine, roles, from, into);
+  }
+}
+
+/// Sends from(role, peer) to each peer, receives into(role, peer) from each, copies the rank's own share.
+template <class From, class Into>
+void HeadExchange::move(Phase phase, const View& mine, const std::vector<Role>& roles, const From& from, const Into& into) {
+  Copy own;
+  Exchange exchange;
+  for (const View& peer : views_) {
+    std::vector<Slice> out, in;
+    for (const Role role : roles) out.push_back(from(role, peer)), in.push_back(into(role, peer));
+    if (peer.rank == mine.rank) {
+      for (std::size_t i = 0; i < roles.size(); ++i) own.terms.push_back({out[i], in[i]});
+    } else {
+      builder_->add_message(exchange.sends, peer.rank, std::move(out));
+      builder_->add_message(exchange.recvs, peer.rank, std::move(in));
+    }
+  }
+  builder_->communicate(mine.rank, phase, 0, std::move(exchange));
+  builder_->compute(mine.rank, phase, 0, std::move(own));
+}
+
+void HeadExchange::sum_kv_gradients() {
+  for (const View& mine : views_) sum_parts(mine);
+}
+
+void HeadExchange::sum_parts(const View& mine) {
+  const View boundary = boundary_view(*builder_, mine.rank);
+  Exchange exchange;
+  Copy first;
+  std::vector<Accumulate> rest;
+  int started_to = 0;  // kv heads below have a term in the sum
+  Copy finish;
+  std::vector<Slice> sums;
+  for (const Role role : {Role::d_k, Role::d_v}) {
+    const BufferId sum = builder_->add_buffer(mine.rank, role, DType::fp32, owned(mine), {0, builder_->shape().kv_heads},
+                                              to_string(role) + " sum");
+    sums.push_back(builder_->whole(mine.rank, sum));
+    finish.terms.push_back({sums.back(), builder_->whole(mine.rank, buffer(boundary, role))});
+  }
+  for (const View& peer : views_) {
+    std::vector<Slice> out, in;
+    for (const Role role : {Role::d_k, Role::d_v}) {
+      out.push_back({buffer(mine, role), owned(peer), mine.kv_heads});
+      in.push_back(peer.rank == mine.rank
+                       ? Slice{buffer(mine, role), owned(mine), mine.kv_heads}
+                       : builder_->whole(mine.rank, builder_->add_buffer(mine.rank, role, builder_->shape().dtype, owned(mine),
+                                                                         peer.kv_heads, to_string(role) + " part")));
+    }
+    // Members come in the order of their heads, so the heads that another one has started are the first of this one's.
+    const int fresh = std::max(peer.kv_heads.begin, started_to);
+    Accumulate add;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const auto term = [&](HeadRange range) {
+        return Transfer{{in[i].buffer, in[i].tokens, range}, {sums[i].buffer, sums[i].tokens, range}};
+      };
+      if (peer.kv_heads.begin < fresh) add.terms.push_back(term({peer.kv_heads.begin, fresh}));
+      if (fresh < peer.kv_heads.end) first.terms.push_back(term({fresh, peer.kv_heads.end}));
+    }
+    started_to = peer.kv_heads.end;
+    if (!add.terms.empty()) rest.push_back(std::move(add));
+    if (peer.rank != mine.rank) {
+      builder_->add_message(exchange.sends, peer.rank, std::move(out));
+      builder_->add_message(exchange.recvs, peer.rank, std::move(in));
+    }
+  }
+  builder_->communicate(mine.rank, Phase::backward, 1, std::move(exchange));
+  builder_->compute(mine.rank, Phase::backward, 1, std::move(first));
+  for (Accumulate& add : rest) builder_->compute(mine.rank, Phase::backward, 1, std::move(add));
+  builder_->compute(mine.rank, Phase::backward, 1, std::move(finish));
+}
 
 std::optional<std::string> refuse_head_degree(const Problem& problem, int degree) {
   const AttentionShape& shape = problem.shape;
@@ -233,17 +208,22 @@ void with_head_exchange(ProgramBuilder& builder, const std::vector<std::vector<R
     return;
   }
   std::vector<HeadExchange> exchanges;
-  exchanges.reserve(groups.size());
   for (const std::vector<RankId>& group : groups) {
-    exchanges.emplace_back(builder, group);
-    exchanges.back().before_forward();
-    exchanges.back().before_backward();
-    views.push_back(exchanges.back().views());
+    HeadExchange& exchange = exchanges.emplace_back(
+        builder, group, std::vector<Role>{Role::q, Role::k, Role::v, Role::o, Role::d_o, Role::d_q, Role::d_k, Role::d_v});
+    exchange.scatter(Phase::forward, {Role::q, Role::k, Role::v});
+    exchange.scatter(Phase::backward, {Role::d_o});
+    views.push_back(exchange.views());
   }
   inner(builder, views);
   for (HeadExchange& exchange : exchanges) {
-    exchange.after_forward();
-    exchange.after_backward();
+    exchange.gather(Phase::forward, {Role::o});
+    if (exchange.replicates_kv()) {
+      exchange.gather(Phase::backward, {Role::d_q});
+      exchange.sum_kv_gradients();
+    } else {
+      exchange.gather(Phase::backward, {Role::d_q, Role::d_k, Role::d_v});
+    }
   }
 }
 

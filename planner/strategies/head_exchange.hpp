@@ -21,6 +21,33 @@ std::vector<TokenSet> split_rows(const TokenSet& tokens, int parts);
 /// 2, 4"); nullopt when they can.
 std::optional<std::string> refuse_head_degree(const Problem& problem, int degree);
 
+/// One group's exchange: `scatter` goes from the boundary (my tokens, all heads) to the view (the group's tokens, my heads),
+/// `gather` back. One Exchange per rank and call; a rank's own share is copied.
+class HeadExchange {
+ public:
+  /// Makes the views' buffers of `roles`.
+  HeadExchange(ProgramBuilder& builder, const std::vector<RankId>& group, const std::vector<Role>& roles);
+
+  /// [member]
+  const std::vector<View>& views() const { return views_; }
+  void scatter(Phase phase, const std::vector<Role>& roles);
+  void gather(Phase phase, const std::vector<Role>& roles);
+  /// Some kv head is read on several ranks.
+  bool replicates_kv() const;
+  /// Gathers d_k and d_v where that is so: each rank sends its part (model dtype), the owner of the tokens sums in fp32.
+  void sum_kv_gradients();
+
+ private:
+  static HeadRange heads(const View& view, Role role) { return has_query_heads(role) ? view.query_heads : view.kv_heads; }
+  TokenSetId owned(const View& view) const { return builder_->program(view.rank).tokens; }
+  template <class From, class Into>
+  void move(Phase phase, const View& mine, const std::vector<Role>& roles, const From& from, const Into& into);
+  void sum_parts(const View& mine);
+
+  ProgramBuilder* builder_;
+  std::vector<View> views_;
+};
+
 /// The inner attention of all groups: views[group][member]. Called between the two all-to-alls of the forward phase; must write
 /// forward and backward ops of its own.
 using InnerAttention = std::function<void(ProgramBuilder&, const std::vector<std::vector<View>>& views)>;

@@ -20,6 +20,7 @@ namespace hsap {
   add(burst) \
   add(allgather) \
   add(wlb) \
+  add(megatron_sp) \
   add(hybrid_cp) \
   add(zeppelin) \
   add(lasp)

@@ -160,6 +160,10 @@ class Execution {
   void run_op(RankId rank, const Copy& op) {
     for (const Transfer& term : op.terms) copy(rank, term.from, rank, term.into);
   }
+  void run_op(RankId rank, const Zero& op) {
+    for (const Slice& slice : op.slices)
+      for (const Place& place : places(rank, slice)) write(rank, slice.buffer, place, {});
+  }
   void run_op(RankId rank, const StateUpdate& op) {
     expect_input(rank, op.a), expect_input(rank, op.b);
     const bool forward = role(rank, op.state.buffer) == Role::state;

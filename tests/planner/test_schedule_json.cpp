@@ -66,7 +66,7 @@ class RandomSchedule {
     return list;
   }
   OpBody make_body() {
-    switch (draw(0, 8)) {
+    switch (draw(0, 9)) {
       case 0:
         return Exchange{messages(), messages()};
       case 1:
@@ -82,6 +82,8 @@ class RandomSchedule {
       case 6:
         return Delta{slice(), slice(), slice()};
       case 7:
+        return Zero{{slice(), slice()}};
+      case 8:
         return StateUpdate{slice(), slice(), maybe(), slice()};
       default:
         return StateApply{slice(), slice(), slice(), chance()};

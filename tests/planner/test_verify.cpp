@@ -167,7 +167,7 @@ TEST_CASE("verify refuses slices that do not fit their buffers or each other") {
   SECTION("adding up o of softmax") {
     Merge& merge = body<Merge>(forward(schedule, 1)[3]);
     forward(schedule, 1)[3].body = Accumulate{{{merge.from_o, merge.o}}};
-    refuse(schedule, "only gradients, and o of linear attention, are plain sums");
+    refuse(schedule, "those of softmax are merged");
   }
 }
 

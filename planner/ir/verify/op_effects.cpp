@@ -56,7 +56,17 @@ class Effects {
   }
 
   void operator()(const Accumulate& accumulate) const {
-    for (const Transfer& term : accumulate.terms) contents_.add(op_, term.into, read(term.from));
+    for (const Transfer& term : accumulate.terms) {
+      const std::vector<Piece> added = read(term.from);
+      if (place_.schedule.shape.kind == AttentionKind::softmax &&
+          place_.schedule.buffer(place_.rank, term.into.buffer).role == Role::o)
+        check_one_is_zero(added, contents_.look(term.into), term.into);
+      contents_.add(op_, term.into, added);
+    }
+  }
+
+  void operator()(const Zero& zero) const {
+    for (const Slice& slice : zero.slices) write(slice, ledger_.values.term({kZeroOfRank | place_.rank, all_query_heads()}));
   }
 
   void operator()(const Copy& copy) const {
@@ -104,6 +114,18 @@ class Effects {
 
   void write(const Slice& slice, ValueId value) const {
     contents_.write(op_, slice.buffer, {slice.tokens, slice.heads, value});
+  }
+
+  /// Two partial softmax results do not add up; one and zeros do.
+  void check_one_is_zero(const std::vector<Piece>& added, const std::vector<Piece>& into, const Slice& slice) const {
+    for (const Piece& a : added)
+      for (const Piece& b : into) {
+        const bool overlap = a.heads.begin < b.heads.end && b.heads.begin < a.heads.end &&
+                             ledger_.sets.intersection(a.rows, b.rows) != TokenAlgebra::kEmpty;
+        if (overlap && !ledger_.values.only_zeros(a.value) && !ledger_.values.only_zeros(b.value))
+          refuse(place_, "adds up two partial results in " + describe_buffer(place_.schedule, place_.rank, slice.buffer) +
+                             "; those of softmax are merged");
+      }
   }
 
   /// o and lse belong together only when both have seen the same keys.

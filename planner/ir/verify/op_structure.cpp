@@ -60,14 +60,23 @@ class OpStructure {
     check_terms(op.terms);
     for (const Transfer& term : op.terms) {
       const Role role = role_of(term.into);
-      const bool adds_up = role == Role::d_q || role == Role::d_k || role == Role::d_v || role == Role::d_state ||
-                           (role == Role::o && !softmax_);
-      if (!adds_up)
-        refuse(place_, "adds to " + name(term.into) + "; only gradients, and o of linear attention, are plain sums");
+      const bool adds_up =
+          role == Role::d_q || role == Role::d_k || role == Role::d_v || role == Role::d_state || role == Role::o;
+      if (!adds_up) refuse(place_, "adds to " + name(term.into) + "; only gradients and o are sums");
     }
   }
 
   void operator()(const Copy& op) const { check_terms(op.terms); }
+
+  void operator()(const Zero& op) const {
+    if (op.slices.empty()) refuse(place_, "has no slice");
+    for (const Slice& slice : op.slices) {
+      const Role role = role_of(slice);
+      has_rows(slice);
+      if (role != Role::o && role != Role::d_q && role != Role::d_k && role != Role::d_v)
+        refuse(place_, "fills " + name(slice) + " with zeros; only o, d_q, d_k and d_v are sums that may have such terms");
+    }
+  }
 
   void operator()(const StateUpdate& op) const {
     const bool forward = role_of(op.a) == Role::k;

@@ -9,7 +9,7 @@ ValueId Values::term(const Term& term) {
   const std::uint32_t heads = code_of(term.query_heads);
   if (const auto known = single_.find(term.tokens, heads)) return *known;
   const auto id = static_cast<ValueId>(nodes_.size());
-  nodes_.push_back({kInput, kInput, term, 1});
+  nodes_.push_back({kInput, kInput, term, 1, term.tokens >= kZeroOfRank});
   single_.insert(term.tokens, heads, id);
   return id;
 }
@@ -19,7 +19,7 @@ ValueId Values::sum(ValueId a, ValueId b) {
   if (const auto known = sums_.find(a, b)) return *known;
   const auto id = static_cast<ValueId>(nodes_.size());
   // Saturates, because repeated doubling would overflow.
-  nodes_.push_back({a, b, {}, std::min(nodes_[a].terms + nodes_[b].terms, kMaxTerms + 1)});
+  nodes_.push_back({a, b, {}, std::min(nodes_[a].terms + nodes_[b].terms, kMaxTerms + 1), nodes_[a].zeros && nodes_[b].zeros});
   sums_.insert(a, b, id);
   return id;
 }

@@ -15,8 +15,8 @@ using ValueId = std::uint32_t;
 /// The value of every written piece of q, k, v or d_o: the tensor itself. Nothing but a transfer or copy can write those roles.
 inline constexpr ValueId kInput = 0;
 
-/// Gradients over no queries are zero. Such a term carries this flag and its rank in place of tokens, so that the zeros of two
-/// ranks are two terms, and one that enters twice is noticed.
+/// Gradients over no queries are zero, and what a Zero op writes. Such a term carries this flag and its rank in place of
+/// tokens, so that the zeros of two ranks are two terms, and one that enters twice is noticed.
 inline constexpr TokenSetId kZeroOfRank = TokenSetId{1} << 31;
 
 /// Attention against `tokens`; `query_heads` matters where one kv head sums over several query heads.
@@ -37,6 +37,8 @@ class Values {
   ValueId term(const Term& term);
   ValueId sum(ValueId a, ValueId b);
   std::uint32_t terms(ValueId value) const { return nodes_[value].terms; }
+  /// Every term is a zero (kZeroOfRank).
+  bool only_zeros(ValueId value) const { return nodes_[value].zeros; }
   /// All terms, repeated ones as often as they occur. Call it only when terms(value) <= kMaxTerms.
   std::vector<Term> terms_of(ValueId value) const;
 
@@ -45,6 +47,7 @@ class Values {
     ValueId left = kInput, right = kInput;  // of a sum; kInput for a single term
     Term term;
     std::uint32_t terms = 1;
+    bool zeros = false;
   };
   std::vector<Node> nodes_{Node{}};  // node 0 stands for kInput
   PairMemo single_;
