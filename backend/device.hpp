@@ -27,6 +27,7 @@ class Device {
   virtual void accumulate(const TransferCall& call) = 0;
   virtual void copy(const TransferCall& call) = 0;
   virtual void state_update(const StateUpdateCall& call) = 0;
+  virtual void state_sum(const StateSumCall& call) = 0;
   virtual void state_apply(const StateApplyCall& call) = 0;
 };
 

@@ -34,6 +34,7 @@ void CpuDevice::merge(const MergeCall& call) { merge_rows(call); }
 void CpuDevice::accumulate(const TransferCall& call) { add_rows(call); }
 void CpuDevice::copy(const TransferCall& call) { copy_rows(call); }
 void CpuDevice::state_update(const StateUpdateCall& call) { kernels_.state_update(call); }
+void CpuDevice::state_sum(const StateSumCall& call) { sum_states(call); }
 void CpuDevice::state_apply(const StateApplyCall& call) { kernels_.state_apply(call); }
 
 }  // namespace hsap

@@ -16,6 +16,7 @@ class CpuDevice : public Device {
   void accumulate(const TransferCall& call) override;
   void copy(const TransferCall& call) override;
   void state_update(const StateUpdateCall& call) override;
+  void state_sum(const StateSumCall& call) override;
   void state_apply(const StateApplyCall& call) override;
 
  private:

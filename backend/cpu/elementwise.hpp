@@ -12,5 +12,7 @@ void add_rows(const TransferCall& call);
 /// lse' = log(e^lse + e^from_lse), o' = o e^(lse - lse') + from_o e^(from_lse - lse'); two rows without keys stay 0 and
 /// -infinity.
 void merge_rows(const MergeCall& call);
+/// state = sum of terms, each times exp(-rate distance)
+void sum_states(const StateSumCall& call);
 
 }  // namespace hsap

@@ -104,6 +104,7 @@ double KernelTimes::seconds(const Schedule& schedule, RankId rank, const Op& op)
           [&](const Accumulate& body) { return transfers(body.terms); },
           [&](const Copy& body) { return transfers(body.terms); },
           [&](const StateUpdate& body) { return state_product(body.a); },
+          [&](const StateSum&) { return streaming(); },
           [&](const StateApply& body) { return state_product(body.x); },
       },
       op.body);

@@ -1,5 +1,7 @@
 #include "planner/ir/attention_shape.hpp"
 
+#include <cmath>
+
 #include "planner/ir/errors.hpp"
 
 namespace hsap {
@@ -25,5 +27,19 @@ DType parse_dtype(const std::string& name) {
 }
 
 std::string to_string(AttentionKind kind) { return kind == AttentionKind::softmax ? "softmax" : "linear"; }
+
+double decay_rate(const AttentionShape& shape, int kv_head) {
+  return shape.decay * std::exp2(-8.0 * (kv_head + 1) / shape.kv_heads);
+}
+
+void check_decay(const AttentionShape& shape) {
+  if (shape.decay == 0) return;
+  if (!(shape.decay > 0) || !std::isfinite(shape.decay))
+    throw InvalidInput("attention shape: decay is " + std::to_string(shape.decay) +
+                       ", expected 0 (none) or a positive, finite scale of the decay rates");
+  if (shape.kind != AttentionKind::linear)
+    throw InvalidInput("attention shape: decay is " + std::to_string(shape.decay) + ", but " + to_string(shape.kind) +
+                       " attention has none; expected 0");
+}
 
 }  // namespace hsap

@@ -70,6 +70,7 @@ std::string kind_name(const OpBody& body) {
                         [](const Accumulate&) { return "accumulate"; },
                         [](const Copy&) { return "copy"; },
                         [](const StateUpdate&) { return "state update"; },
+                        [](const StateSum&) { return "state sum"; },
                         [](const StateApply&) { return "state apply"; },
                     },
                     body);

@@ -13,11 +13,13 @@ const Strategy& zigzag_strategy();
 const Strategy& ring_strategy();
 const Strategy& allgather_strategy();
 const Strategy& lasp_strategy();
+const Strategy& lasp2_strategy();
+const Strategy& zeco_strategy();
 
 const std::vector<const Strategy*>& all_strategies() {
   static const std::vector<const Strategy*> strategies{
-      &hsap_strategy(), &ulysses_strategy(),   &usp_strategy(),  &zigzag_strategy(),
-      &ring_strategy(), &allgather_strategy(), &lasp_strategy(),
+      &hsap_strategy(),      &ulysses_strategy(), &usp_strategy(),   &zigzag_strategy(), &ring_strategy(),
+      &allgather_strategy(), &lasp_strategy(),    &lasp2_strategy(), &zeco_strategy(),
   };
   return strategies;
 }

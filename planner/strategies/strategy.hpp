@@ -25,7 +25,7 @@ struct Problem {
 /// Choices inside a strategy beyond its degrees; a strategy ignores what it does not know of.
 struct StrategyOptions {
   std::string placement;  ///< hsap: which placement law; empty = its default
-  int stages = 0;         ///< hsap: number of overlap stages; 0 = its default
+  int stages = 0;         ///< hsap: number of overlap stages; zeco: blocks that a state is cut into; 0 = its default
   bool operator==(const StrategyOptions&) const = default;
 };
 std::string to_string(const StrategyOptions& options);
