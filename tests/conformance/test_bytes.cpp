@@ -92,5 +92,46 @@ TEST_CASE("lasp: one fp32 state of kv_heads x qk_dim x v_dim per boundary that a
   for (const double sent : bytes_sent_by_rank(none, Phase::forward)) CHECK(sent == 0);
 }
 
+/// kShape as linear attention; one of its states takes 512 KiB.
+AttentionShape linear_shape() {
+  AttentionShape shape = kShape;
+  shape.kind = AttentionKind::linear;
+  return shape;
+}
+constexpr double kState = 8 * 128.0 * 128.0 * 4;
+
+TEST_CASE("lasp2: each rank's state once to every later rank that its document reaches, half of the published all-gather") {
+  const Strategy& lasp2 = find_strategy("lasp2");
+  const Schedule one = lasp2.lower(test::problem_on(linear_shape(), {0, 131072}, 16, 8), {1, 16});
+  double total = 0;
+  for (RankId rank = 0; rank < 16; ++rank) {
+    CHECK(bytes_sent_by_rank(one, Phase::forward)[rank] == (15 - rank) * kState);
+    CHECK(bytes_sent_by_rank(one, Phase::backward)[rank] == rank * kState);
+    total += bytes_sent_by_rank(one, Phase::forward)[rank];
+  }
+  CHECK(total == 16 * 15 * kState / 2);
+
+  // Documents of two and a half shards: the first reaches ranks 0 to 2, the second 2 to 4.
+  const Schedule many = lasp2.lower(test::problem_on(linear_shape(), {0, 20480, 40960, 131072}, 16, 8), {1, 16});
+  const std::vector<double> sent = bytes_sent_by_rank(many, Phase::forward);
+  CHECK(std::vector<double>(sent.begin(), sent.begin() + 5) == std::vector<double>{2 * kState, kState, 2 * kState, kState, 0});
+  CHECK(sent[5] == 10 * kState);
+}
+
+TEST_CASE("zeco: the bytes of lasp, whatever the number of blocks") {
+  const Strategy& zeco = find_strategy("zeco");
+  const std::vector<Token> offsets = GENERATE(std::vector<Token>{0, 131072}, std::vector<Token>{0, 20480, 40960, 131072});
+  const Problem problem = test::problem_on(linear_shape(), offsets, 16, 8);
+  const Schedule lasp = find_strategy("lasp").lower(problem, {1, 16});
+  const std::vector<StrategyOptions> variants = zeco.variants(problem, {1, 16});
+  REQUIRE(variants.size() == 4);  // 1, 2, 4 and 8 blocks of the 8 kv heads
+  for (const StrategyOptions& options : variants)
+    for (const Phase phase : {Phase::forward, Phase::backward})
+      CHECK(bytes_sent_by_rank(zeco.lower(problem, {1, 16}, options), phase) == bytes_sent_by_rank(lasp, phase));
+  CHECK(zeco.lower(problem, {1, 16}) == zeco.lower(problem, {1, 16}, variants.back()));
+  CHECK_THROWS_WITH(zeco.lower(problem, {1, 16}, {.placement = {}, .stages = 3}),
+                    "zeco: 3 stages do not divide the state's 8 kv heads; stages that do: 1, 2, 4, 8");
+}
+
 }  // namespace
 }  // namespace hsap
