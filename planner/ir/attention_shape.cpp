@@ -1,6 +1,7 @@
 #include "planner/ir/attention_shape.hpp"
 
 #include <cmath>
+#include <sstream>
 
 #include "planner/ir/errors.hpp"
 
@@ -34,12 +35,15 @@ double decay_rate(const AttentionShape& shape, int kv_head) {
 
 void check_decay(const AttentionShape& shape) {
   if (shape.decay == 0) return;
-  if (!(shape.decay > 0) || !std::isfinite(shape.decay))
-    throw InvalidInput("attention shape: decay is " + std::to_string(shape.decay) +
-                       ", expected 0 (none) or a positive, finite scale of the decay rates");
-  if (shape.kind != AttentionKind::linear)
-    throw InvalidInput("attention shape: decay is " + std::to_string(shape.decay) + ", but " + to_string(shape.kind) +
-                       " attention has none; expected 0");
+  const bool is_rate = shape.decay > 0 && std::isfinite(shape.decay);
+  if (is_rate && shape.kind == AttentionKind::linear) return;
+  std::ostringstream text;
+  text << "attention shape: decay is " << shape.decay << ", ";
+  if (!is_rate)
+    text << "expected 0 (none) or a positive, finite scale of the decay rates";
+  else
+    text << "but " << to_string(shape.kind) << " attention has none; expected 0, or a linear layer";
+  throw InvalidInput(text.str());
 }
 
 }  // namespace hsap

@@ -157,7 +157,7 @@ TEST_CASE("verify refuses decay that softmax attention has not, or that is no ra
   Schedule schedule = GENERATE(local_attention(), three_rank_state_sum());
   if (schedule.shape.kind == AttentionKind::softmax) {
     schedule.shape.decay = 0.5;
-    refuse(schedule, "attention shape: decay is 0.500000, but softmax attention has none");
+    refuse(schedule, "attention shape: decay is 0.5, but softmax attention has none");
   } else {
     schedule.shape.decay = GENERATE(-1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
     refuse(schedule, "expected 0 (none) or a positive, finite scale of the decay rates");
