@@ -1,6 +1,7 @@
 // Bytes on the wire at one hand-computed point for every strategy: 32 query and 8 kv heads of 128, bf16, one document of
 // 131,072 tokens on 16 ranks in nodes of 8. One rank's Q is 64 MiB, its K and V together 32 MiB.
-// Wire dtypes: K, V, Q, O, d_o and d_q bf16; d_k, d_v fp32 in the rings, bf16 in allgather, ulysses and hsap; states fp32.
+// Also that no schedule spends less matrix work than the least. Wire dtypes: K, V, Q, O, d_o and d_q bf16; d_k, d_v fp32 in the
+// rings, bf16 in allgather, ulysses and hsap; states fp32.
 #include <catch2/catch.hpp>
 
 #include <numeric>
@@ -131,6 +132,27 @@ TEST_CASE("zeco: the bytes of lasp, whatever the number of blocks") {
   CHECK(zeco.lower(problem, {1, 16}) == zeco.lower(problem, {1, 16}, variants.back()));
   CHECK_THROWS_WITH(zeco.lower(problem, {1, 16}, {.placement = {}, .stages = 3}),
                     "zeco: 3 stages do not divide the state's 8 kv heads; stages that do: 1, 2, 4, 8");
+}
+
+TEST_CASE("no strategy spends less matrix work than the least, also where shards are short and states replace most pairs") {
+  const std::uint64_t seed = GENERATE(51, 52);
+  CAPTURE(seed);
+  AttentionShape shape = kShape;
+  shape.kind = GENERATE(AttentionKind::softmax, AttentionKind::linear);
+  for (const std::vector<Token>& offsets :
+       {test::random_offsets(seed, 2000), test::offsets_of({200}), test::offsets_of({1600})}) {
+    const Problem problem = test::problem_on(shape, offsets, 8, 8);
+    for (const test::Choice& choice : test::choices_for(problem)) {
+      INFO(choice.describe());
+      const Schedule schedule = choice.strategy->lower(problem, choice.degrees, choice.options);
+      for (const Phase phase : {Phase::forward, Phase::backward}) {
+        double spent = 0;
+        for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
+          for (const Op& op : ops_of(schedule.ranks[rank], phase)) spent += flops_of(schedule, rank, op.body);
+        CHECK(least_flops(shape, problem.mask, phase) <= spent * (1 + 1e-12));
+      }
+    }
+  }
 }
 
 }  // namespace

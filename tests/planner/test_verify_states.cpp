@@ -145,7 +145,8 @@ TEST_CASE("verify holds sums of states to adjacent terms in token order") {
   }
   SECTION("before the terms arrive") {
     forward(schedule, 2)[1].after.clear();
-    refuse(schedule, "is not ordered behind it by stream or `after`");
+    refuse(schedule,
+           "(state sum, step 0): reads buffer 8 \"of rank 0\" (state) tokens [0, 2) head 0, which nothing ordered before");
   }
   SECTION("two documents") {
     schedule.mask = DocumentMask({0, 3, 6});
