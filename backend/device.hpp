@@ -29,6 +29,7 @@ class Device {
   virtual void copy(const TransferCall& call) = 0;
   virtual void zero(const SliceView& slice) = 0;
   virtual void state_update(const StateUpdateCall& call) = 0;
+  virtual void state_sum(const StateSumCall& call) = 0;
   virtual void state_apply(const StateApplyCall& call) = 0;
 };
 

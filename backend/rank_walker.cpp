@@ -1,5 +1,6 @@
 #include "backend/rank_walker.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "backend/visible_rows.hpp"
@@ -22,6 +23,12 @@ bool heads_match(const HeadGroups& groups, const SliceView& rows, const SliceVie
   return kv.heads == 0 ? rows.heads == 0
                        : groups.first_query / groups.queries_per_kv == groups.first_kv &&
                              (groups.first_query + rows.heads - 1) / groups.queries_per_kv == groups.first_kv + kv.heads - 1;
+}
+
+/// For the pointers of a kernel call: no values, no decay.
+template <class Value>
+const Value* data_or_null(const std::vector<Value>& values) {
+  return values.empty() ? nullptr : values.data();
 }
 
 /// verify() says more exactly what is wrong; this keeps the kernels inside their memory when it was not asked.
@@ -92,13 +99,16 @@ void RankWalker::run(const Op& op, const Exchange& body) {
 
 void RankWalker::run(const Op&, const Attend& body) {
   const std::vector<RowInterval> seen = visible(body.q, body.k);
+  const std::vector<float> rates = decay_rates(body.k);
+  const std::vector<Index> query_tokens = decaying_rows(body.q), key_tokens = decaying_rows(body.k);
   const AttendCall call{.q = view(body.q),
                         .k = view(body.k),
                         .v = view(body.v),
                         .o = view(body.o),
                         .lse = view(body.lse),
                         .visible = seen.data(),
-                        .groups = groups(body.q, body.k)};
+                        .groups = groups(body.q, body.k),
+                        .decay = {data_or_null(rates), data_or_null(query_tokens), data_or_null(key_tokens)}};
   require(body.lse.has_value() == (schedule_.shape.kind == AttentionKind::softmax));
   require(same_rectangle(call.q, call.o) && (!body.lse || same_rectangle(call.q, call.lse)) && same_rectangle(call.k, call.v));
   require(call.q.width == call.k.width && call.v.width == call.o.width && heads_match(call.groups, call.q, call.k));
@@ -120,6 +130,8 @@ void RankWalker::run(const Op&, const Delta& body) {
 void RankWalker::run(const Op&, const AttendBackward& body) {
   const bool by_delta = body.o && schedule_.buffer(rank_, body.o->buffer).role == Role::delta;
   const std::vector<RowInterval> seen = visible(body.q, body.k);
+  const std::vector<float> rates = decay_rates(body.k);
+  const std::vector<Index> query_tokens = decaying_rows(body.q), key_tokens = decaying_rows(body.k);
   const AttendBackwardCall call{.q = view(body.q),
                                 .k = view(body.k),
                                 .v = view(body.v),
@@ -131,7 +143,8 @@ void RankWalker::run(const Op&, const AttendBackward& body) {
                                 .d_k = view(body.d_k),
                                 .d_v = view(body.d_v),
                                 .visible = seen.data(),
-                                .groups = groups(body.q, body.k)};
+                                .groups = groups(body.q, body.k),
+                                .decay = {data_or_null(rates), data_or_null(query_tokens), data_or_null(key_tokens)}};
   const bool softmax = schedule_.shape.kind == AttentionKind::softmax;
   require(body.o.has_value() == softmax && body.lse.has_value() == softmax);
   require(!softmax || same_rectangle(call.q, call.lse));
@@ -163,14 +176,50 @@ void RankWalker::run(const Op&, const Zero& body) {
 }
 
 void RankWalker::run(const Op&, const StateUpdate& body) {
-  const StateUpdateCall call{view(body.a), view(body.b), view(body.before), view(body.state), groups(body.a, body.state)};
+  const std::vector<float> rates = decay_rates(body.state);
+  const Index last = range_of(body.a).size() - 1;
+  const bool forward = schedule_.buffer(rank_, body.state.buffer).role == Role::state;
+  const StateUpdateCall call{.a = view(body.a),
+                             .b = view(body.b),
+                             .before = view(body.before),
+                             .state = view(body.state),
+                             .groups = groups(body.a, body.state),
+                             .decay = {data_or_null(rates), forward ? last : 0, forward ? -1 : 1}};
   require(same_rectangle(call.a, call.b) && call.a.width * call.b.width == call.state.width);
   require(heads_match(call.groups, call.a, call.state) && (!body.before || same_shape(call.before, call.state)));
   resources_.device.state_update(call);
 }
 
+void RankWalker::run(const Op&, const StateSum& body) {
+  const std::vector<float> rates = decay_rates(body.state);
+  const TokenRange all = range_of(body.state);
+  const bool forward = schedule_.buffer(rank_, body.state.buffer).role == Role::state;
+  std::vector<SliceView> terms;
+  std::vector<Index> distances;
+  for (const Slice& term : body.terms) {
+    terms.push_back(view(term));
+    distances.push_back(forward ? all.end - range_of(term).end : range_of(term).begin - all.begin);
+  }
+  const StateSumCall call{.terms = terms.data(),
+                          .distances = distances.data(),
+                          .count = static_cast<Index>(terms.size()),
+                          .state = view(body.state),
+                          .rates = data_or_null(rates)};
+  require(std::all_of(terms.begin(), terms.end(), [&](const SliceView& term) { return same_shape(term, call.state); }));
+  resources_.device.state_sum(call);
+}
+
 void RankWalker::run(const Op&, const StateApply& body) {
-  const StateApplyCall call{view(body.x), view(body.state), view(body.out), body.transposed, groups(body.x, body.state)};
+  const std::vector<float> rates = decay_rates(body.state);
+  const TokenRange rows = range_of(body.x), summed = range_of(body.state);
+  const bool forward = schedule_.buffer(rank_, body.state.buffer).role == Role::state;
+  const StateApplyCall call{
+      .x = view(body.x),
+      .state = view(body.state),
+      .out = view(body.out),
+      .transposed = body.transposed,
+      .groups = groups(body.x, body.state),
+      .decay = {data_or_null(rates), forward ? rows.begin - summed.end + 1 : summed.begin - rows.begin, forward ? 1 : -1}};
   require(same_rectangle(call.x, call.out) && call.x.width * call.out.width == call.state.width);
   require(heads_match(call.groups, call.x, call.state));
   resources_.device.state_apply(call);
@@ -199,6 +248,23 @@ std::vector<RowInterval> RankWalker::visible(const Slice& queries, const Slice& 
 HeadGroups RankWalker::groups(const Slice& rows, const Slice& kv) const {
   const bool query_heads = has_query_heads(schedule_.buffer(rank_, rows.buffer).role);
   return {rows.heads.begin, kv.heads.begin, query_heads ? schedule_.shape.queries_per_kv_head() : 1};
+}
+
+std::vector<float> RankWalker::decay_rates(const Slice& kv) const {
+  std::vector<float> rates;
+  for (int head = kv.heads.begin; head < kv.heads.end && schedule_.shape.decay != 0; ++head)
+    rates.push_back(static_cast<float>(decay_rate(schedule_.shape, head)));
+  return rates;
+}
+
+std::vector<Index> RankWalker::decaying_rows(const Slice& rows) const {
+  return schedule_.shape.decay != 0 ? row_tokens(schedule_.tokens(rows.tokens)) : std::vector<Index>{};
+}
+
+TokenRange RankWalker::range_of(const Slice& slice) const {
+  const auto& ranges = schedule_.tokens(slice.tokens).ranges();
+  require(ranges.size() == 1);
+  return ranges.front();
 }
 
 }  // namespace hsap

@@ -46,6 +46,7 @@ class RankWalker {
   void run(const Op& op, const Copy& body);
   void run(const Op& op, const Zero& body);
   void run(const Op& op, const StateUpdate& body);
+  void run(const Op& op, const StateSum& body);
   void run(const Op& op, const StateApply& body);
 
   bool all_done(const std::vector<OpIndex>& ops) const;
@@ -54,6 +55,11 @@ class RankWalker {
   std::vector<PostedMessage> posted(const std::vector<Message>& messages) const;
   std::vector<RowInterval> visible(const Slice& queries, const Slice& keys) const;
   HeadGroups groups(const Slice& rows, const Slice& kv) const;
+  /// [heads of the slice]; empty when nothing decays.
+  std::vector<float> decay_rates(const Slice& kv) const;
+  /// [rows of the slice] where they lie in the batch; empty when nothing decays.
+  std::vector<Index> decaying_rows(const Slice& rows) const;
+  TokenRange range_of(const Slice& slice) const;
 
   const Schedule& schedule_;
   const RankId rank_;

@@ -47,7 +47,15 @@ ReferenceRow reference_row(const AttentionShape& shape, const DocumentMask& mask
     row.weight.push_back(dot(row_of(inputs.q, query, head), row_of(inputs.k, key, kv_head), shape.qk_dim));
     row.d_score.push_back(dot(row_of(inputs.d_o, query, head), row_of(inputs.v, key, kv_head), shape.v_dim));
   }
-  if (shape.kind == AttentionKind::linear) return row;
+  if (shape.kind == AttentionKind::linear) {
+    const double rate = decay_rate(shape, kv_head);
+    for (std::size_t i = 0; i < row.weight.size(); ++i) {
+      const double left = std::exp(-rate * static_cast<double>(query - row.keys.begin - static_cast<Token>(i)));
+      row.weight[i] *= left;
+      row.d_score[i] *= left;
+    }
+    return row;
+  }
 
   const double scale = 1 / std::sqrt(static_cast<double>(shape.qk_dim));
   const double largest = *std::max_element(row.weight.begin(), row.weight.end());

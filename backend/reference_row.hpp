@@ -10,7 +10,7 @@ namespace hsap {
 
 /// The pairs of one query of one query head. [visible keys] in each vector.
 /// softmax: weight = p = softmax(q.k / sqrt(qk_dim)), d_score = p (d_o.v - sum_keys p d_o.v) / sqrt(qk_dim)
-/// linear:  weight = q.k, d_score = d_o.v
+/// linear:  weight = lambda^(query - key) q.k, d_score = lambda^(query - key) d_o.v (lambda: decay_rate)
 /// so that in both cases o = sum weight v, d_v += weight d_o, d_q = sum d_score k, d_k += d_score q.
 struct ReferenceRow {
   TokenRange keys;

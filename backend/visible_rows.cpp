@@ -25,6 +25,14 @@ class AscendingRows {
 
 }  // namespace
 
+std::vector<Index> row_tokens(const TokenSet& set) {
+  std::vector<Index> tokens;
+  tokens.reserve(static_cast<std::size_t>(set.size()));
+  for (const TokenRange& range : set.ranges())
+    for (Token token = range.begin; token < range.end; ++token) tokens.push_back(token);
+  return tokens;
+}
+
 std::vector<RowInterval> visible_rows(const DocumentMask& mask, const TokenSet& queries, const TokenSet& keys) {
   std::vector<RowInterval> visible;
   visible.reserve(static_cast<std::size_t>(queries.size()));

@@ -1,4 +1,5 @@
-// The mask as seen by a kernel: for rows stored without gaps, the keys that a query may see are one interval of key rows.
+// The mask as seen by a kernel: for rows stored without gaps, the keys that a query may see are one interval of key rows. And
+// where rows lie in the batch, which decay needs.
 #pragma once
 
 #include <vector>
@@ -7,6 +8,9 @@
 #include "planner/ir/document_mask.hpp"
 
 namespace hsap {
+
+/// [set.size()]: the tokens of a set, ascending: where each row of a slice lies in the batch.
+std::vector<Index> row_tokens(const TokenSet& set);
 
 /// [queries.size()]: rows of a slice with tokens `keys` that each row of a slice with tokens `queries` sees; possibly empty.
 /// Both ends ascend. O(rows + intervals). Example: one document [0, 9), queries {[4, 6)}, keys {[0, 2), [5, 9)} -> {[0, 2), [0,

@@ -22,7 +22,8 @@ inline constexpr Token kDefaultTokens = 131'072;
 struct InputOptions {
   std::string cluster = kDefaultCluster;
   std::string model = kDefaultModel;
-  std::string layer;  ///< empty = the kind that most layers have
+  std::string layer;            ///< empty = the kind that most layers have
+  std::optional<double> decay;  ///< of a linear layer; nullopt = as the model has it
   std::string lengths = kDefaultLengths;
   std::optional<std::string> column;
   std::optional<Token> tokens;  ///< nullopt = kDefaultTokens, or what a ready batch (cu_seqlens) holds

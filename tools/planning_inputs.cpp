@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <sstream>
 
 #include "planner/inputs/document_lengths.hpp"
 #include "planner/inputs/input_text.hpp"
@@ -65,6 +66,15 @@ ChosenBatch pack_batch(const LengthSource& source, Token tokens, std::size_t bat
   return chosen;
 }
 
+void set_decay(double decay, ChosenLayer& layer) {
+  layer.kind.attention.decay = decay;
+  try {
+    check_decay(layer.kind.attention);
+  } catch (const InvalidInput& error) {
+    throw InvalidInput("--decay: " + layer.model.name + ", " + layer.kind.name + " layer: " + error.what());
+  }
+}
+
 /// "sliding (36 layers), full (12 layers)"
 std::string kinds_text(const ModelShape& model) {
   std::vector<std::string> kinds;
@@ -117,8 +127,10 @@ ChosenBatch read_batch(const std::string& file_or_name, const std::optional<std:
 }
 
 PlanningInputs read_inputs(const InputOptions& options) {
-  return {read_cluster(options.cluster, options.gpus), read_layer(options.model, options.layer),
-          read_batch(options.lengths, options.column, options.tokens, options.batch, options.seed)};
+  PlanningInputs inputs{read_cluster(options.cluster, options.gpus), read_layer(options.model, options.layer),
+                        read_batch(options.lengths, options.column, options.tokens, options.batch, options.seed)};
+  if (options.decay) set_decay(*options.decay, inputs.layer);
+  return inputs;
 }
 
 std::vector<std::string> PlanningInputs::remarks() const {
@@ -161,7 +173,9 @@ std::string describe(const AttentionShape& shape) {
                      std::to_string(shape.kv_heads) + " kv heads, head width " + std::to_string(shape.qk_dim);
   if (shape.v_dim != shape.qk_dim) text += " (v " + std::to_string(shape.v_dim) + ")";
   if (shape.window) text += ", window " + format_count(*shape.window);
-  return text + ", " + to_string(shape.dtype);
+  std::ostringstream decay;  // six significant digits, as many as there are
+  if (shape.decay != 0) decay << ", decay " << shape.decay;
+  return text + decay.str() + ", " + to_string(shape.dtype);
 }
 
 }  // namespace hsap

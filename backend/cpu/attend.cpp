@@ -38,6 +38,7 @@ struct ForwardScratch {
   float* q;             // [kQueryBlock][qk]
   float* row_max;       // [kQueryBlock] largest score so far, in units of log2
   float* row_sum;       // [kQueryBlock] sum of 2^(score - row_max)
+  TileDecay decay;      // of the tile at hand, for DecayingLinear
 };
 
 /// Scores are kept in units of log2, so that the exponential is one exp2.
@@ -51,8 +52,10 @@ struct Softmax {
     }
   }
 
-  /// Scores of one row -> weights relative to the new maximum; the row of o is rescaled to it.
-  static void weigh(ForwardScratch& scratch, Index row, float* scores, const SeenColumns& seen) {
+  static void enter(const AttendCall&, ForwardScratch&, Index, const Tile&) {}
+
+  /// Scores of one row of the block -> weights relative to the new maximum; the row of o is rescaled to it.
+  static void weigh(ForwardScratch& scratch, Index row, Index, float* scores, const SeenColumns& seen) {
     set_unseen(scores, seen, kMinusInfinity);
     Vector largest = splat(scratch.row_max[row]);
     for (Index x = seen.vectors_begin; x < seen.vectors_end; x += kLanes) {
@@ -91,15 +94,27 @@ struct Softmax {
 struct Linear {
   static float query_factor(Index) { return 1; }
   static void start(ForwardScratch&, Index) {}
-  static void weigh(ForwardScratch&, Index, float* scores, const SeenColumns& seen) { set_unseen(scores, seen, 0); }
+  static void enter(const AttendCall&, ForwardScratch&, Index, const Tile&) {}
+  static void weigh(ForwardScratch&, Index, Index, float* scores, const SeenColumns& seen) { set_unseen(scores, seen, 0); }
   static void finish(const AttendCall& call, const ForwardScratch& scratch, Index head, Index first, Index last) {
     unpack(call.o, head, first, last, 1, scratch.o, scratch.padded_v);
   }
 };
 
-/// o of the query rows first .. last-1 of one head, whose key/value head is packed in `scratch`.
+struct DecayingLinear : Linear {
+  static void enter(const AttendCall& call, ForwardScratch& scratch, Index kv, const Tile& tile) {
+    scratch.decay.enter(call.decay, kv, tile, call.k.row_count);
+  }
+  static void weigh(ForwardScratch& scratch, Index, Index query, float* scores, const SeenColumns& seen) {
+    scratch.decay.weaken(scores, query, seen);
+    set_unseen(scores, seen, 0);
+  }
+};
+
+/// o of the query rows first .. last-1 of one head, whose key/value head `kv` is packed in `scratch`.
 template <class Kind>
-double attend_block(const AttendCall& call, const KeySpan& span, ForwardScratch& scratch, Index head, Index first, Index last) {
+double attend_block(const AttendCall& call, const KeySpan& span, ForwardScratch& scratch, Index kv, Index head, Index first,
+                    Index last) {
   const Index qk = call.q.width;
   double flops = 0;
   pack_plain(call.q, head, first, last, Kind::query_factor(qk), scratch.q);
@@ -108,13 +123,14 @@ double attend_block(const AttendCall& call, const KeySpan& span, ForwardScratch&
   for_each_tile(call.visible, span, first, last, [&](const Tile& tile) {
     const Index key = tile.begin - span.begin;
     const Index row = tile.first - first;
+    Kind::enter(call, scratch, kv, tile);
     flops += multiply(tile.rows(), tile.columns(), qk, {scratch.q + row * qk, qk, 1},
                       {scratch.k_transposed + key * qk, qk * kPanel}, scratch.scores, kKeyBlock, false);
     for (Index i = 0; i < tile.rows(); ++i) {
       float* scores = scratch.scores + i * kKeyBlock;
       const SeenColumns seen = seen_columns(call.visible[tile.first + i], tile);
       clear_beside(scores, seen, tile.columns());
-      if (!seen.empty()) Kind::weigh(scratch, row + i, scores, seen);
+      if (!seen.empty()) Kind::weigh(scratch, row + i, tile.first + i, scores, seen);
     }
     flops += multiply(tile.rows(), scratch.padded_v, tile.columns(), {scratch.scores, kKeyBlock, 1},
                       {scratch.v + key * kPanel, scratch.padded_keys * kPanel}, scratch.o + row * scratch.padded_v,
@@ -136,7 +152,7 @@ double attend(const AttendCall& call) {
     for (Index head = heads.begin; head < heads.end; ++head) {
       for (Index first = 0; first < call.q.row_count;) {
         const Index last = block_end(call.visible, first, call.q.row_count);
-        flops += attend_block<Kind>(call, span, scratch, head, first, last);
+        flops += attend_block<Kind>(call, span, scratch, kv, head, first, last);
         first = last;
       }
     }
@@ -147,6 +163,6 @@ double attend(const AttendCall& call) {
 }  // namespace
 
 double attend_softmax(const AttendCall& call) { return attend<Softmax>(call); }
-double attend_linear(const AttendCall& call) { return attend<Linear>(call); }
+double attend_linear(const AttendCall& call) { return call.decay.rates ? attend<DecayingLinear>(call) : attend<Linear>(call); }
 
 }  // namespace hsap::HSAP_ISA

@@ -54,6 +54,7 @@ struct BackwardScratch {
   float* d_o;           // [kQueryBlock][v]
   float* lse;           // [kQueryBlock] in units of log2
   float* delta;         // [kQueryBlock] rowsum(d_o o)
+  TileDecay decay;      // of the tile at hand, for DecayingLinear
 };
 
 struct Softmax {
@@ -77,9 +78,10 @@ struct Softmax {
     for (; x < call.o.width; ++x) delta += o[x] * d_o[x];
     return delta;
   }
+  static void enter(const AttendBackwardCall&, BackwardScratch&, Index, const Tile&) {}
 
   /// p = 2^(score - lse), d_s = p (d_o.v - delta).
-  static void differentiate(const BackwardScratch& scratch, Index row, float* weights, float* d_scores,
+  static void differentiate(const BackwardScratch& scratch, Index row, Index, float* weights, float* d_scores,
                             const SeenColumns& seen) {
     set_unseen(weights, seen, kMinusInfinity);
     const Vector lse = splat(scratch.lse[row]);
@@ -96,15 +98,28 @@ struct Linear {
   static float score_factor(Index) { return 1; }
   static float query_factor(Index) { return 1; }
   static void start(const AttendBackwardCall&, BackwardScratch&, Index, Index, Index) {}
-  static void differentiate(const BackwardScratch&, Index, float* weights, float* d_scores, const SeenColumns& seen) {
+  static void enter(const AttendBackwardCall&, BackwardScratch&, Index, const Tile&) {}
+  static void differentiate(const BackwardScratch&, Index, Index, float* weights, float* d_scores, const SeenColumns& seen) {
     set_unseen(weights, seen, 0);
     set_unseen(d_scores, seen, 0);
   }
 };
 
-/// Adds what the query rows first .. last-1 of one head give to d_k and d_v of its key/value head, and writes their d_q.
+struct DecayingLinear : Linear {
+  static void enter(const AttendBackwardCall& call, BackwardScratch& scratch, Index kv, const Tile& tile) {
+    scratch.decay.enter(call.decay, kv, tile, call.k.row_count);
+  }
+  static void differentiate(const BackwardScratch& scratch, Index row, Index query, float* weights, float* d_scores,
+                            const SeenColumns& seen) {
+    scratch.decay.weaken(weights, query, seen);
+    scratch.decay.weaken(d_scores, query, seen);
+    Linear::differentiate(scratch, row, query, weights, d_scores, seen);
+  }
+};
+
+/// Adds what the query rows first .. last-1 of one head give to d_k and d_v of its key/value head `kv`, and writes their d_q.
 template <class Kind>
-double differentiate_block(const AttendBackwardCall& call, const KeySpan& span, BackwardScratch& scratch, Index head,
+double differentiate_block(const AttendBackwardCall& call, const KeySpan& span, BackwardScratch& scratch, Index kv, Index head,
                            Index first, Index last) {
   const Index qk = call.q.width;
   const Index v = call.v.width;
@@ -122,6 +137,7 @@ double differentiate_block(const AttendBackwardCall& call, const KeySpan& span, 
     const Index columns = tile.columns();
     const Index key = tile.begin - span.begin;
     const Index row = tile.first - first;
+    Kind::enter(call, scratch, kv, tile);
     flops += multiply(rows, columns, qk, {scratch.q + row * qk, qk, 1}, {scratch.k_transposed + key * qk, qk * kPanel},
                       scratch.weights, kKeyBlock, false);
     flops += multiply(rows, columns, v, {scratch.d_o + row * v, v, 1}, {scratch.v_transposed + key * v, v * kPanel},
@@ -132,7 +148,7 @@ double differentiate_block(const AttendBackwardCall& call, const KeySpan& span, 
       const SeenColumns seen = seen_columns(call.visible[tile.first + i], tile);
       clear_beside(weights, seen, columns);
       clear_beside(d_scores, seen, columns);
-      if (!seen.empty()) Kind::differentiate(scratch, row + i, weights, d_scores, seen);
+      if (!seen.empty()) Kind::differentiate(scratch, row + i, tile.first + i, weights, d_scores, seen);
     }
     flops += multiply(columns, padded_v, rows, {scratch.weights, 1, kKeyBlock},
                       {scratch.d_o_panels + row * kPanel, kQueryBlock * kPanel}, scratch.d_v + key * padded_v, padded_v, true);
@@ -166,7 +182,7 @@ double attend_backward(const AttendBackwardCall& call) {
     for (Index head = heads.begin; head < heads.end; ++head) {
       for (Index first = 0; first < call.q.row_count;) {
         const Index last = block_end(call.visible, first, call.q.row_count);
-        flops += differentiate_block<Kind>(call, span, scratch, head, first, last);
+        flops += differentiate_block<Kind>(call, span, scratch, kv, head, first, last);
         first = last;
       }
     }
@@ -181,6 +197,8 @@ double attend_backward(const AttendBackwardCall& call) {
 }  // namespace
 
 double attend_backward_softmax(const AttendBackwardCall& call) { return attend_backward<Softmax>(call); }
-double attend_backward_linear(const AttendBackwardCall& call) { return attend_backward<Linear>(call); }
+double attend_backward_linear(const AttendBackwardCall& call) {
+  return call.decay.rates ? attend_backward<DecayingLinear>(call) : attend_backward<Linear>(call);
+}
 
 }  // namespace hsap::HSAP_ISA

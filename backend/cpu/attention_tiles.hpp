@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend/cpu/matrix_product.hpp"
+#include "backend/kernel_calls.hpp"
 
 namespace hsap::HSAP_ISA {
 namespace {
@@ -91,6 +92,35 @@ inline void clear_beside(float* scores, const SeenColumns& seen, Index columns) 
   set_zero(scores, seen.vectors_begin);
   set_zero(scores + seen.vectors_end, columns - seen.vectors_end);
 }
+
+/// What is left of the pairs of a tile under decay: exp(-rate (query token - key token)).
+struct TileDecay {
+  float rate = 0;                       // per token, in units of log2
+  const Index* query_tokens = nullptr;  // [query rows]
+  Index origin = 0;                     // token of the tile's first key
+  float key_offsets[kKeyBlock];         // [columns of the tile] tokens from the origin; 0 in the padding
+
+  /// @pre the pairs do decay
+  void enter(const PairDecay& decay, Index kv, const Tile& tile, Index key_rows) {
+    constexpr float kLog2E = 1.44269504f;
+    rate = kLog2E * decay.rates[kv];
+    query_tokens = decay.query_tokens;
+    origin = decay.key_tokens[tile.begin];
+    for (Index x = 0; x < tile.columns(); ++x) {
+      const Index key = tile.begin + x;
+      key_offsets[x] = key < key_rows ? static_cast<float>(decay.key_tokens[key] - origin) : 0;
+    }
+  }
+
+  /// The vectors that hold what the row sees times what is left of them. Columns that it does not see stay finite.
+  void weaken(float* scores, Index query, const SeenColumns& seen) const {
+    const Vector from_origin = splat(static_cast<float>(query_tokens[query] - origin));
+    for (Index x = seen.vectors_begin; x < seen.vectors_end; x += kLanes) {
+      const Vector distance = from_origin - load(key_offsets + x);
+      store(scores + x, load(scores + x) * exp2(splat(-rate) * (distance < 0.0f ? Vector{} : distance)));
+    }
+  }
+};
 
 /// The query heads of the slice that read key/value head `kv` of the slice.
 struct HeadSpan {

@@ -36,6 +36,7 @@ void CpuDevice::accumulate(const TransferCall& call) { add_rows(call); }
 void CpuDevice::copy(const TransferCall& call) { copy_rows(call); }
 void CpuDevice::zero(const SliceView& slice) { zero_rows(slice); }
 void CpuDevice::state_update(const StateUpdateCall& call) { kernels_.state_update(call); }
+void CpuDevice::state_sum(const StateSumCall& call) { sum_states(call); }
 void CpuDevice::state_apply(const StateApplyCall& call) { kernels_.state_apply(call); }
 
 }  // namespace hsap

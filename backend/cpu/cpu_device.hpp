@@ -18,6 +18,7 @@ class CpuDevice : public Device {
   void copy(const TransferCall& call) override;
   void zero(const SliceView& slice) override;
   void state_update(const StateUpdateCall& call) override;
+  void state_sum(const StateSumCall& call) override;
   void state_apply(const StateApplyCall& call) override;
 
  private:

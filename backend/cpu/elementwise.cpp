@@ -29,6 +29,18 @@ void add_rows(const TransferCall& call) {
   }
 }
 
+void sum_states(const StateSumCall& call) {
+  for (Index head = 0; head < call.state.heads; ++head) {
+    float* state = row_of(call.state, 0) + head * call.state.width;
+    std::fill_n(state, call.state.width, 0.0f);
+    for (Index term = 0; term < call.count; ++term) {
+      const float* from = row_of(call.terms[term], 0) + head * call.state.width;
+      const float left = call.rates ? std::exp(-call.rates[head] * static_cast<float>(call.distances[term])) : 1;
+      for (Index i = 0; i < call.state.width; ++i) state[i] += left * from[i];
+    }
+  }
+}
+
 void merge_rows(const MergeCall& call) {
   for (Index row = 0; row < call.o.row_count; ++row) {
     for (Index head = 0; head < call.o.heads; ++head) {

@@ -16,5 +16,7 @@ void add_rows(const TransferCall& call);
 void merge_rows(const MergeCall& call);
 /// delta = sum over the width of d_o o
 void delta_rows(const DeltaCall& call);
+/// state = sum of terms, each times exp(-rate distance)
+void sum_states(const StateSumCall& call);
 
 }  // namespace hsap

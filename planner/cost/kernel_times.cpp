@@ -108,6 +108,7 @@ double KernelTimes::seconds(const Schedule& schedule, RankId rank, const Op& op)
             return std::any_of(body.slices.begin(), body.slices.end(), has_rows) ? streaming() : 0.0;
           },
           [&](const StateUpdate& body) { return state_product(body.a); },
+          [&](const StateSum&) { return streaming(); },
           [&](const StateApply& body) { return state_product(body.x); },
       },
       op.body);

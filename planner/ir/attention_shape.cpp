@@ -1,5 +1,8 @@
 #include "planner/ir/attention_shape.hpp"
 
+#include <cmath>
+#include <sstream>
+
 #include "planner/ir/errors.hpp"
 
 namespace hsap {
@@ -25,5 +28,22 @@ DType parse_dtype(const std::string& name) {
 }
 
 std::string to_string(AttentionKind kind) { return kind == AttentionKind::softmax ? "softmax" : "linear"; }
+
+double decay_rate(const AttentionShape& shape, int kv_head) {
+  return shape.decay * std::exp2(-8.0 * (kv_head + 1) / shape.kv_heads);
+}
+
+void check_decay(const AttentionShape& shape) {
+  if (shape.decay == 0) return;
+  const bool is_rate = shape.decay > 0 && std::isfinite(shape.decay);
+  if (is_rate && shape.kind == AttentionKind::linear) return;
+  std::ostringstream text;
+  text << "attention shape: decay is " << shape.decay << ", ";
+  if (!is_rate)
+    text << "expected 0 (none) or a positive, finite scale of the decay rates";
+  else
+    text << "but " << to_string(shape.kind) << " attention has none; expected 0, or a linear layer";
+  throw InvalidInput(text.str());
+}
 
 }  // namespace hsap

@@ -37,6 +37,11 @@ std::int64_t read_integer(const nlohmann::json& value, std::int64_t least, std::
       "", "found " + found(value) + ", expected an integer from " + std::to_string(least) + " to " + std::to_string(most)};
 }
 
+double read_scale(const nlohmann::json& value) {
+  if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
+  throw JsonMistake{"", "found " + found(value) + ", expected a number of 0 or more"};
+}
+
 std::string read_text(const nlohmann::json& value) {
   if (!value.is_string()) throw JsonMistake{"", "found " + found(value) + ", expected a string"};
   return value.get<std::string>();

@@ -20,6 +20,8 @@ struct JsonMistake {
 void expect_keys(const nlohmann::json& object, const std::vector<const char*>& known);
 /// An integer in [least, most]. Throws JsonMistake.
 std::int64_t read_integer(const nlohmann::json& value, std::int64_t least, std::int64_t most);
+/// A number that is not negative (JSON has no infinity). Throws JsonMistake.
+double read_scale(const nlohmann::json& value);
 std::string read_text(const nlohmann::json& value);
 bool read_bool(const nlohmann::json& value);
 /// Throws JsonMistake when `value` is no array, or not of `size` elements.

@@ -76,6 +76,7 @@ std::string kind_name(const OpBody& body) {
                         [](const Copy&) { return "copy"; },
                         [](const Zero&) { return "zero"; },
                         [](const StateUpdate&) { return "state update"; },
+                        [](const StateSum&) { return "state sum"; },
                         [](const StateApply&) { return "state apply"; },
                     },
                     body);

@@ -39,8 +39,10 @@ enum class Role {
   d_q,
   d_k,
   d_v,      ///< gradients
-  state,    ///< linear attention: sum over tokens of k^T v, one [qk_dim, v_dim] matrix per kv head
-  d_state,  ///< linear attention backward: sum over tokens of q^T d_o, summed over the query heads of a kv head
+  state,    ///< linear attention: sum of lambda^(e-s) k_s^T v_s over the tokens s, of which e is the last; one [qk_dim, v_dim]
+            ///< matrix per kv head (lambda: decay_rate)
+  d_state,  ///< linear attention backward: sum of lambda^(t-b) q_t^T d_o_t over the tokens t, of which b is the first, and over
+            ///< the query heads of a kv head
 };
 std::string to_string(Role role);
 /// True for q, o, lse, d_o, delta, d_q: their heads are query heads; the others count kv heads.
@@ -68,7 +70,8 @@ struct Buffer {
   bool operator==(const Buffer&) const = default;
 };
 
-/// The rows `tokens` and heads `heads` of a buffer of the same rank. For states `tokens` equals the buffer's token set.
+/// The rows `tokens` and heads `heads` of a buffer of the same rank. For states `tokens` equals the buffer's token set, which
+/// is one range of one document: so the distances by which a state decays follow from where ranges begin and end.
 struct Slice {
   BufferId buffer = 0;
   TokenSetId tokens = 0;
@@ -119,8 +122,8 @@ struct Delta {
 /// Gradients of the pairs that Attend(q, k, v) would compute, given the *merged* o and lse of the rows and d_o.
 /// *Writes* d_q for every row of q (which may be none), d_k and d_v for every row of k (zero where no pair exists). o and lse:
 /// softmax only. softmax: p = exp(q.k/sqrt(qk_dim) - lse), d_v += p d_o, d_s = p (d_o.v - rowsum(d_o o)), d_q += d_s k /
-/// sqrt(qk_dim), d_k += d_s q / sqrt(qk_dim) (FlashAttention-2, algorithm 2); linear: d_q += (d_o.v) k, d_k += (d_o.v) q, d_v
-/// += (q.k) d_o.
+/// sqrt(qk_dim), d_k += d_s q / sqrt(qk_dim) (FlashAttention-2, algorithm 2); linear: w = lambda^(t-s), d_q += w (d_o.v)
+/// k, d_k += w (d_o.v) q, d_v += w (q.k) d_o.
 struct AttendBackward {
   Slice q, k, v;
   std::optional<Slice> o;  ///< of role o, or of role delta, which was made from it
@@ -156,8 +159,10 @@ struct Zero {
   bool operator==(const Zero&) const = default;
 };
 
-/// Linear attention: state = before + sum over rows of a^T b. Forward: a = k, b = v, state. Backward: a = q, b = d_o, d_state.
-/// The rows of a and b lie in one document; state's token set = before's token set + those rows. *Writes* state.
+/// Linear attention: adds n rows to a state. Forward (a = k, b = v): the rows e-n .. e-1 follow those of `before`,
+/// state = lambda^n before + sum over rows s of lambda^(e-1-s) a_s^T b_s. Backward (a = q, b = d_o, d_state): the rows b ..
+/// b+n-1 precede those of `before`, state = lambda^n before + sum over rows t of lambda^(t-b) a_t^T b_t. The rows are one range
+/// of one document; state's token set = before's token set + those rows. *Writes* state.
 struct StateUpdate {
   Slice a, b;
   std::optional<Slice> before;
@@ -165,16 +170,28 @@ struct StateUpdate {
   bool operator==(const StateUpdate&) const = default;
 };
 
-/// Linear attention: out = x * state (or x * state^T when `transposed`), row by row. *Writes* out. Used as
-/// o += q S, d_q += d_o S^T (S: keys before the rows), d_v += k D, d_k += v D^T (D: queries after the rows).
-/// The rows of x and the tokens of the state lie in one document, S's tokens before and D's tokens after all rows of x.
+/// Linear attention: the state of the terms' tokens together, each term decayed from its own end to the common one. Forward:
+/// sum of lambda^(e-e_i) term_i, e_i and e the ends of the term's and of all tokens; backward: of lambda^(b_i-b) term_i with
+/// their begins. Two terms or more, in token order, each beginning where the one before it ends; state's token set = theirs
+/// together. *Writes* state.
+struct StateSum {
+  std::vector<Slice> terms;
+  Slice state;
+  bool operator==(const StateSum&) const = default;
+};
+
+/// Linear attention: out_t = lambda^(distance of row t to the state) x_t * state (or x_t * state^T when `transposed`). *Writes*
+/// out. Used as o += q S, d_q += d_o S^T (S: keys before the rows, distance to the last of them), d_v += k D, d_k += v D^T (D:
+/// queries after the rows, distance to the first of them). The rows of x are one range, in one document with the tokens of the
+/// state, S's tokens before and D's tokens after all rows of x.
 struct StateApply {
   Slice x, state, out;
   bool transposed = false;
   bool operator==(const StateApply&) const = default;
 };
 
-using OpBody = std::variant<Exchange, Attend, Merge, Delta, AttendBackward, Accumulate, Copy, Zero, StateUpdate, StateApply>;
+using OpBody =
+    std::variant<Exchange, Attend, Merge, Delta, AttendBackward, Accumulate, Copy, Zero, StateUpdate, StateSum, StateApply>;
 
 /// Stream 0 computes, the others communicate (an Exchange never runs on stream 0, nothing else runs elsewhere).
 inline constexpr int kComputeStream = 0;

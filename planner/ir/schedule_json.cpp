@@ -70,6 +70,12 @@ void write_body(const StateUpdate& op, json& into) {
   into["state"] = write(op.state);
 }
 
+void write_body(const StateSum& op, json& into) {
+  json& terms = into["terms"] = json::array();
+  for (const Slice& term : op.terms) terms.push_back(write(term));
+  into["state"] = write(op.state);
+}
+
 void write_body(const StateApply& op, json& into) {
   into["x"] = write(op.x), into["state"] = write(op.state), into["out"] = write(op.out);
   into["transposed"] = op.transposed;
@@ -115,6 +121,7 @@ json write(const AttentionShape& shape) {
                  {"kv_heads", shape.kv_heads},    {"qk_dim", shape.qk_dim},
                  {"v_dim", shape.v_dim},          {"dtype", to_string(shape.dtype)}};
   if (shape.window) result["window"] = *shape.window;
+  if (shape.decay != 0) result["decay"] = shape.decay;
   return result;
 }
 

@@ -54,7 +54,7 @@ std::optional<Token> read_window(const json& object) {
 }
 
 AttentionShape read_shape(const json& value) {
-  expect_keys(value, {"kind", "query_heads", "kv_heads", "qk_dim", "v_dim", "dtype", "window"});
+  expect_keys(value, {"kind", "query_heads", "kv_heads", "qk_dim", "v_dim", "dtype", "window", "decay"});
   const auto positive = [](const json& number) { return read_int(number, 1); };
   AttentionShape shape;
   shape.kind = read_field(value, "kind", read_attention_kind);
@@ -64,6 +64,7 @@ AttentionShape read_shape(const json& value) {
   shape.v_dim = read_field(value, "v_dim", positive);
   shape.dtype = read_field(value, "dtype", read_dtype);
   shape.window = read_window(value);
+  if (value.contains("decay")) shape.decay = read_field(value, "decay", read_scale);
   return shape;
 }
 
@@ -258,6 +259,13 @@ class ProgramReader {
     if (kind == kind_name(StateUpdate{})) {
       expect_op_keys(value, {"a", "b", "before", "state"});
       return StateUpdate{slice(value, "a"), slice(value, "b"), optional_slice(value, "before"), slice(value, "state")};
+    }
+    if (kind == kind_name(StateSum{})) {
+      expect_op_keys(value, {"terms", "state"});
+      return StateSum{
+          read_field(value, "terms",
+                     [&](const json& list) { return read_list(list, [&](const json& term) { return read_slice(term); }); }),
+          slice(value, "state")};
     }
     if (kind == kind_name(StateApply{})) {
       expect_op_keys(value, {"x", "state", "out", "transposed"});

@@ -39,6 +39,9 @@ void for_each_read(const OpBody& body, Visit&& visit) {
                  },
                  [](const Zero&) {},
                  [&](const StateUpdate& op) { visit(op.a), visit(op.b), optional(op.before); },
+                 [&](const StateSum& op) {
+                   for (const Slice& term : op.terms) visit(term);
+                 },
                  [&](const StateApply& op) { visit(op.x), visit(op.state); },
              },
              body);
@@ -68,6 +71,7 @@ void for_each_write(const OpBody& body, Visit&& visit) {
                    for (const Slice& slice : op.slices) visit(slice);
                  },
                  [&](const StateUpdate& op) { visit(op.state); },
+                 [&](const StateSum& op) { visit(op.state); },
                  [&](const StateApply& op) { visit(op.out); },
              },
              body);

@@ -1,6 +1,7 @@
 #include "planner/ir/work.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hsap {
 
@@ -70,13 +71,18 @@ double flops_of(const Schedule& schedule, RankId rank, const OpBody& body) {
 double least_flops(const AttentionShape& shape, const DocumentMask& mask, Phase phase) {
   if (shape.kind == AttentionKind::softmax)
     return flops_per_pair(shape, phase) * static_cast<double>(mask.pairs()) * shape.query_heads;
-  const double states = (phase == Phase::forward ? 1.0 : 2.5) * 4.0 * shape.qk_dim * shape.v_dim;
+  const double half_pair = flops_per_pair(shape, phase) / 2 * shape.query_heads;
+  const double product = (phase == Phase::forward ? 1 : 2) * 2.0 * shape.qk_dim * shape.v_dim;
   double flops = 0;
   for (std::size_t d = 0; d < mask.documents(); ++d) {
     const auto length = static_cast<double>(mask.document(d).size());
-    flops += std::min(flops_per_pair(shape, phase) * length * (length + 1) / 2, states * length);
+    for (const int heads : {shape.query_heads, shape.kv_heads}) {
+      const double by_state = product * heads;  // the n-th query sees n keys, the n-th last key is seen by n queries
+      const double by_pairs = std::min(length, std::floor(by_state / half_pair));
+      flops += half_pair * by_pairs * (by_pairs + 1) / 2 + by_state * (length - by_pairs);
+    }
   }
-  return flops * shape.query_heads;
+  return flops;
 }
 
 double memory_traffic_of(const Schedule& schedule, RankId rank, const OpBody& body) {

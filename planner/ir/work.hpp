@@ -31,15 +31,18 @@ inline constexpr Token kLinearAttentionChunk = 128;
 /// AttendBackward: 2 (3 qk_dim + 2 v_dim), which counts the recomputed q.k (FlashAttention counts 2.5 x forward when the widths
 /// are equal); linear attention: the lesser of that and the chunked form, per row and query head 2 (qk_dim + v_dim) chunk/2 + 4
 /// qk_dim v_dim (backward 2.5 times as much); StateUpdate and StateApply: 2 qk_dim v_dim per row and head. Copy, Merge,
-/// Accumulate, Exchange: 0.
+/// Accumulate, StateSum, Exchange: 0 (decay factors are no matrix products).
 double flops_of(const Schedule& schedule, RankId rank, const OpBody& body);
 
-/// The least matrix FLOPs that any schedule spends on the layer, all ranks together. Softmax: all pairs of the mask. Linear:
-/// per document the lesser of its pairs and of its states (2 qk_dim v_dim to make and to apply one, per token); our derivation.
+/// The least matrix FLOPs that any schedule spends on the layer, all ranks together. Softmax: all pairs of the mask. Linear
+/// (our derivation, for attention ops whose keys are those of their query rows): a pair is computed as such, or its query
+/// applies a state (backward: d_q from one, and joins one) that its key is in (backward: d_k and d_v from one). So half of the
+/// cost of every pair is the query's, who saves all its halves by the cost of its state products, query_heads x 2 qk_dim v_dim
+/// each, and half the key's, who saves them by its own, kv_heads x 2 qk_dim v_dim each; both pay whatever is less.
 double least_flops(const AttentionShape& shape, const DocumentMask& mask, Phase phase);
 
-/// Bytes that an op without matrix multiplies reads and writes in device memory (Merge, Accumulate, Copy); for the others the
-/// bytes of all slices named, once each.
+/// Bytes that an op without matrix multiplies reads and writes in device memory (Merge, Accumulate, Copy, StateSum); for the
+/// others the bytes of all slices named, once each.
 double memory_traffic_of(const Schedule& schedule, RankId rank, const OpBody& body);
 
 /// Bytes that each rank sends in a phase.

@@ -16,6 +16,12 @@ View part_of(ProgramBuilder& builder, const View& view, const TokenSet& tokens) 
   return part;
 }
 
+std::vector<View> boundary_views(const ProgramBuilder& builder) {
+  std::vector<View> views;
+  for (RankId rank = 0; rank < builder.ranks(); ++rank) views.push_back(boundary_view(builder, rank));
+  return views;
+}
+
 HeadRange kv_heads_of(const AttentionShape& shape, HeadRange query_heads) {
   const int group = shape.queries_per_kv_head();
   return {query_heads.begin / group, (query_heads.end - 1) / group + 1};

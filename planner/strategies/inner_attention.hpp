@@ -1,6 +1,6 @@
 // What lies between head exchange and head exchange: attention on one rank's view of the tokens and heads. Strategies are built
 // from three ways to fill it: alone (attend_locally), around a ring (ring_pass.hpp), or by fetching what the documents need
-// (needed_exchange.hpp); linear attention has a fourth, the state chain (state_chain.hpp). head_exchange.hpp makes views
+// (needed_exchange.hpp); linear attention has others, which exchange states (shard_states.hpp). head_exchange.hpp makes views
 // of more tokens and fewer heads; without it the view is the rank's own boundary.
 #pragma once
 
@@ -23,6 +23,8 @@ struct View {
 
 /// The boundary of a rank as a view: its own tokens, all heads.
 View boundary_view(const ProgramBuilder& builder, RankId rank);
+/// Those of all ranks.
+std::vector<View> boundary_views(const ProgramBuilder& builder);
 
 /// The rows of a view that are in `tokens`, so that the documents of a rank can take different ways.
 View part_of(ProgramBuilder& builder, const View& view, const TokenSet& tokens);

@@ -21,9 +21,7 @@ class Lasp : public Strategy {
  private:
   Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions&) const override {
     ProgramBuilder builder(name(), degrees, problem, place_contiguous(problem.mask, problem.ranks));
-    std::vector<View> chain;
-    for (RankId rank = 0; rank < static_cast<RankId>(problem.ranks); ++rank) chain.push_back(boundary_view(builder, rank));
-    state_chain(builder, chain);
+    state_chain(builder, boundary_views(builder));
     return builder.take();
   }
 };

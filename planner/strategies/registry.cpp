@@ -23,7 +23,9 @@ namespace hsap {
   add(megatron_sp) \
   add(hybrid_cp) \
   add(zeppelin) \
-  add(lasp)
+  add(lasp) \
+  add(lasp2) \
+  add(zeco)
 // clang-format on
 
 #define HSAP_DECLARE(name) const Strategy& name##_strategy();

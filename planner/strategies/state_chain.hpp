@@ -1,10 +1,6 @@
-// Linear attention over contiguous shards (LASP, Sun et al. 2024, arXiv 2404.02882): each rank attends inside its shard, and
-// what came before reaches it as one state S = sum k^T v per head, handed from rank to rank. The state is reset at document
-// starts, so a hop happens only where a document straddles two shards. Backward: the chain reversed with D = sum q^T d_o. Bytes
-// of a hop and direction: kv_heads x qk_dim x v_dim x 4 (fp32), whatever the shard's length. Shared by lasp and hsap.
-//
-//   forward   o += q S (rows of the straddling document)         S' = S + k^T v   -> next rank
-//   backward  d_q += d_o S^T,  d_k += v D^T,  d_v += k D          D' = D + q^T d_o -> previous rank
+// States handed from rank to rank (LASP, Sun et al. 2024, arXiv 2404.02882): a rank adds its rows to the state that came in and
+// hands it on, so the chain's latency is that of all hops and all updates on the way. It is cut where no document straddles.
+// Shared by lasp and hsap. Bytes: one state per direction and straddled boundary (shard_states.hpp).
 #pragma once
 
 #include <vector>

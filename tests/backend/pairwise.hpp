@@ -56,7 +56,8 @@ class Pairwise {
         std::vector<double> o(static_cast<std::size_t>(shape_.v_dim));
         for (const Token key : tokens_of(keys)) {
           if (!sees(query, key)) continue;
-          const double weight = softmax() ? std::exp(score(query, key, head)) : score(query, key, head);
+          const double weight =
+              softmax() ? std::exp(score(query, key, head)) : left(query, key, head) * score(query, key, head);
           sum += weight;
           for (std::size_t i = 0; i < o.size(); ++i) o[i] += weight * static_cast<double>(row_of(inputs_.v, key, kv(head))[i]);
         }
@@ -82,8 +83,9 @@ class Pairwise {
           if (!sees(query, key)) continue;
           const double d_weight = dot(d_o, row_of(inputs_.v, key, kv(head)), shape_.v_dim);
           const double s = score(query, key, head);
-          const double weight = softmax() ? std::exp(s - static_cast<double>(row_of(merged.lse, query, head)[0])) : s;
-          const double d_score = softmax() ? scale * weight * (d_weight - delta) : d_weight;
+          const double decay = left(query, key, head);
+          const double weight = softmax() ? std::exp(s - static_cast<double>(row_of(merged.lse, query, head)[0])) : decay * s;
+          const double d_score = softmax() ? scale * weight * (d_weight - delta) : decay * d_weight;
           for (int i = 0; i < shape_.qk_dim; ++i) {
             at(d_q, inputs_.q, query, head, i) += d_score * static_cast<double>(row_of(inputs_.k, key, kv(head))[i]);
             at(d_k, inputs_.k, key, kv(head), i) += d_score * static_cast<double>(row_of(inputs_.q, query, head)[i]);
@@ -111,6 +113,10 @@ class Pairwise {
   bool sees(Token query, Token key) const {
     const TokenRange keys = mask_.visible_keys(query);
     return keys.begin <= key && key < keys.end;
+  }
+  /// lambda^(query - key)
+  double left(Token query, Token key, int head) const {
+    return std::pow(std::exp(-decay_rate(shape_, kv(head))), static_cast<double>(query - key));
   }
   double score(Token query, Token key, int head) const {
     return dot(row_of(inputs_.q, query, head), row_of(inputs_.k, key, kv(head)), shape_.qk_dim) /

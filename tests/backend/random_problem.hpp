@@ -1,4 +1,5 @@
-// Random layers for backend tests: packings with documents of one token, windows, GQA ratios, odd widths. All from one seed.
+// Random layers for backend tests: packings with documents of one token, windows, GQA ratios, odd widths, decay. All from one
+// seed.
 #pragma once
 
 #include <optional>
@@ -42,6 +43,7 @@ inline AttentionShape random_shape(Random& random, AttentionKind kind) {
   shape.query_heads = shape.kv_heads * random.one_of({1, 2, 4});
   shape.qk_dim = random.one_of({1, 3, 8, 17, 32, 40, 64});
   shape.v_dim = random.one_of({1, 5, 8, 16, 31, 33, 64});
+  if (kind == AttentionKind::linear) shape.decay = random.one_of({0, 1, 10, 300}) / 10.0;
   return shape;
 }
 

@@ -27,18 +27,24 @@ struct Rectangle {
   HeadRange query_heads, kv_heads;
   std::vector<RowInterval> visible;
   HeadGroups groups;
+  std::vector<float> rates;
+  PairDecay decay() const { return rates.empty() ? PairDecay{} : PairDecay{rates.data(), queries.data(), keys.data()}; }
 };
 
 Rectangle rectangle(const AttentionShape& shape, const DocumentMask& mask, const TokenSet& queries, const TokenSet& keys,
                     const HeadRange& heads) {
   const int group = shape.queries_per_kv_head();
   const HeadRange kv_heads{heads.begin / group, (heads.end - 1) / group + 1};
+  std::vector<float> rates;
+  for (int head = kv_heads.begin; head < kv_heads.end && shape.decay > 0; ++head)
+    rates.push_back(static_cast<float>(decay_rate(shape, head)));
   return {tokens_of(queries),
           tokens_of(keys),
           heads,
           kv_heads,
           visible_rows(mask, queries, keys),
-          {heads.begin, kv_heads.begin, group}};
+          {heads.begin, kv_heads.begin, group},
+          rates};
 }
 
 SliceView slice(const HostTensor& tensor, const std::vector<Index>& rows, const HeadRange& heads) {
@@ -57,7 +63,8 @@ PartialForward run_forward(const KernelSet& kernels, const AttentionShape& shape
                         slice(out.o, part.queries, part.query_heads),
                         slice(out.lse, part.queries, part.query_heads),
                         part.visible.data(),
-                        part.groups};
+                        part.groups,
+                        part.decay()};
   (shape.kind == AttentionKind::softmax ? kernels.attend_softmax : kernels.attend_linear)(call);
   return out;
 }
@@ -77,7 +84,8 @@ PartialBackward run_backward(const KernelSet& kernels, const AttentionShape& sha
                                 slice(out.d_k, part.keys, part.kv_heads),
                                 slice(out.d_v, part.keys, part.kv_heads),
                                 part.visible.data(),
-                                part.groups};
+                                part.groups,
+                                part.decay()};
   (shape.kind == AttentionKind::softmax ? kernels.attend_backward_softmax : kernels.attend_backward_linear)(call);
   return out;
 }
@@ -149,11 +157,12 @@ TEST_CASE("attention kernels: random sub-slices equal attention pair by pair, fo
 }
 
 TEST_CASE("attention kernels: several blocks of queries and keys, long documents beside short ones") {
-  for (const AttentionKind kind : {AttentionKind::softmax, AttentionKind::linear})
+  for (const double decay : {-1.0, 0.0, 0.5, 256.0})  // -1: softmax; the last leaves nothing of pairs 100 tokens apart
     for (const std::optional<Token> window : {std::optional<Token>{}, std::optional<Token>{300}}) {
-      CAPTURE(to_string(kind), window.value_or(0));
+      CAPTURE(decay, window.value_or(0));
       Case c;
-      c.shape.kind = kind;
+      c.shape.kind = decay < 0 ? AttentionKind::softmax : AttentionKind::linear;
+      c.shape.decay = std::max(decay, 0.0);
       c.shape.query_heads = c.shape.kv_heads = 1;
       c.shape.qk_dim = 24;
       c.shape.v_dim = 20;
@@ -163,6 +172,34 @@ TEST_CASE("attention kernels: several blocks of queries and keys, long documents
       c.heads = {0, 1};
       check_case(c, 1);
     }
+}
+
+TEST_CASE("attention kernels: decay depends on distances alone, also where fp32 cannot count the tokens before") {
+  constexpr Index kFar = 3 * (Index{1} << 24) + 1;
+  AttentionShape shape;
+  shape.kind = AttentionKind::linear;
+  shape.query_heads = shape.kv_heads = 1;
+  shape.qk_dim = shape.v_dim = 16;
+  shape.decay = 10;
+  const TokenSet all{{0, 300}};
+  const LayerInputs inputs = random_inputs(shape, 300, 1);
+  const Rectangle here = rectangle(shape, DocumentMask({0, 300}), all, all, {0, 1});
+  std::vector<Index> there;
+  for (const Index token : here.queries) there.push_back(token + kFar);
+  for (const KernelSet* kernels : supported_kernel_sets()) {
+    CAPTURE(kernels->name);
+    const PartialForward found = run_forward(*kernels, shape, inputs, here);
+    const HostTensor moved = make_tensor(300, 1, 16);
+    kernels->attend_linear({.q = slice(inputs.q, here.queries, {0, 1}),
+                            .k = slice(inputs.k, here.keys, {0, 1}),
+                            .v = slice(inputs.v, here.keys, {0, 1}),
+                            .o = slice(moved, here.queries, {0, 1}),
+                            .lse = {},
+                            .visible = here.visible.data(),
+                            .groups = here.groups,
+                            .decay = {here.rates.data(), there.data(), there.data()}});
+    CHECK(moved.values == found.o.values);
+  }
 }
 
 TEST_CASE("attention kernels: rows that see no key give o = 0 and lse = -infinity, keys that nobody sees have no gradient") {
@@ -280,7 +317,8 @@ TEST_CASE("attention kernels: the FLOPs executed cover the pairs, and short docu
                         slice(out.o, part.queries, head),
                         slice(out.lse, part.queries, head),
                         part.visible.data(),
-                        part.groups};
+                        part.groups,
+                        part.decay()};
   for (const KernelSet* kernels : supported_kernel_sets()) {
     CAPTURE(kernels->name);
     const double executed = kernels->attend_softmax(call);

@@ -67,6 +67,27 @@ TEST_CASE("reference: linear attention of two tokens equals the numbers worked b
   CHECK(results.d_v.values == std::vector<float>{3 * 1 + 3 * 10, 5 * 10});
 }
 
+TEST_CASE("reference: decay halves what is a token away, at the rate that the head's slope gives") {
+  LayerInputs inputs = two_tokens();
+  inputs.q.values = {1, 10};
+  AttentionShape shape = shape_of(AttentionKind::linear, 1, 1, 1, 1);
+  shape.decay = 256 * std::log(2.0);  // one kv head: rate = decay 2^-8
+  const LayerResults results = reference_attention(shape, DocumentMask({0, 2}), inputs);
+  const auto check = [](const HostTensor& found, float first, float second) {
+    CHECK(found.values[0] == Approx(first));
+    CHECK(found.values[1] == Approx(second));
+  };
+  check(results.o, 3 * 2, 10 * (3 * 2 / 2.0f + 5 * 6));
+  check(results.d_q, 2 * 3, 2 * 3 / 2.0f + 6 * 5);
+  check(results.d_k, 2 * 1 + 2 * 10 / 2.0f, 6 * 10);
+  check(results.d_v, 3 * 1 + 3 * 10 / 2.0f, 5 * 10);
+
+  shape.kv_heads = shape.query_heads = 4;
+  shape.decay = 2;
+  CHECK(decay_rate(shape, 0) == Approx(2 * 0.25));
+  CHECK(decay_rate(shape, 3) == Approx(2 / 256.0));
+}
+
 TEST_CASE("reference: documents do not see each other, and a window of one token is the token itself") {
   const AttentionShape shape = shape_of(AttentionKind::softmax, 1, 1, 1, 1);
   for (const DocumentMask& mask : {DocumentMask({0, 1, 2}), DocumentMask({0, 2}, 1)}) {
@@ -85,15 +106,17 @@ TEST_CASE("reference: query head h reads key/value head h / group") {
 }
 
 TEST_CASE("reference: gradients equal finite differences") {
-  for (const AttentionKind kind : {AttentionKind::softmax, AttentionKind::linear}) {
+  for (const double decay : {-1.0, 0.0, 2.0}) {  // -1: softmax
     for (const std::optional<Token> window : {std::optional<Token>{}, std::optional<Token>{3}}) {
-      const AttentionShape shape = shape_of(kind, 4, 2, 3, 2);
+      const AttentionKind kind = decay < 0 ? AttentionKind::softmax : AttentionKind::linear;
+      AttentionShape shape = shape_of(kind, 4, 2, 3, 2);
+      shape.decay = std::max(decay, 0.0);
       const DocumentMask mask({0, 1, 6, 8}, window);
       const LayerInputs inputs = random_inputs(shape, mask.tokens(), 5);
       const LayerResults results = reference_attention(shape, mask, inputs);
       const auto check = [&](HostTensor LayerInputs::*input, const HostTensor& gradient) {
         for (std::size_t i = 0; i < gradient.values.size(); ++i) {
-          CAPTURE(to_string(kind), window.value_or(0), i);
+          CAPTURE(decay, window.value_or(0), i);
           // steps of 1/64 and fp32 results: 1e-3 is what central differences can promise
           CHECK(static_cast<double>(gradient.values[i]) ==
                 Approx(finite_difference(shape, mask, inputs, input, i)).margin(2e-3));

@@ -111,6 +111,7 @@ class Mutator {
         const auto& ops = hsap::ops_of(original_.ranks[rank], phase);
         for (OpIndex id = 0; id < ops.size(); ++id) {
           drop(id), duplicate(id), swap_with_next(id), shorten_slices(id), shorten_alike(id), drop_after(id);
+          if (const auto* sum = std::get_if<StateSum>(&ops[id].body)) change_terms(id, sum->terms.size());
           if (const auto* exchange = std::get_if<Exchange>(&ops[id].body)) {
             change_messages(id, exchange->sends, &Exchange::sends, "send");
             change_messages(id, exchange->recvs, &Exchange::recvs, "receive");
@@ -253,6 +254,11 @@ class Mutator {
         auto& op = std::get<Delta>(b);
         return present({&op.o, &op.d_o, &op.delta}, {});
       });
+    } else if (std::holds_alternative<StateUpdate>(body)) {
+      shorten("rows", [&](Schedule&, OpBody& b) {
+        auto& op = std::get<StateUpdate>(b);
+        return present({&op.a, &op.b}, {});
+      });
     } else if (std::holds_alternative<StateApply>(body)) {
       shorten("rows", [&](Schedule&, OpBody& b) {
         auto& op = std::get<StateApply>(b);
@@ -282,6 +288,21 @@ class Mutator {
         Transfer& transfer = std::get<Kind>(b).terms[term];
         return std::vector<Slice*>{&transfer.from, &transfer.into};
       });
+  }
+
+  void change_terms(OpIndex id, std::size_t terms) {
+    for (std::size_t term = 0; term < terms; ++term) {
+      const std::string detail = " " + std::to_string(term);
+      const auto change = [&](const std::string& kind, auto&& edit) {
+        produce(kind, id, detail, false, [&](Schedule&, std::vector<Op>& list) {
+          std::vector<Slice>& all = std::get<StateSum>(list[id].body).terms;
+          edit(all, all.begin() + static_cast<std::ptrdiff_t>(term));
+        });
+      };
+      change("drop term", [](auto& all, auto at) { all.erase(at); });
+      change("duplicate term", [](auto& all, auto at) { all.insert(at, Slice(*at)); });
+      if (term + 1 < terms) change("swap terms", [](auto&, auto at) { std::swap(*at, *(at + 1)); });
+    }
   }
 
   /// The receive that takes what op `id` of the rank at hand sends to `peer`.

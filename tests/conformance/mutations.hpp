@@ -33,6 +33,7 @@ struct MutationCount {
 ///  * "swap bodies": the same with ids and `after` repaired, so that only the order differs;
 ///  * "drop message", "duplicate message": on one side;
 ///  * "swap peers" of two messages, "swap parts" of one, on one side;
+///  * "drop term", "duplicate term", "swap terms" of a sum of states;
 ///  * "shorten tokens", "shorten heads": one slice by one;
 ///  * "shorten alike": all slices of an op, or both ends of a message, that must agree, by one token (may be harmless);
 ///  * "drop after": one edge (may be harmless).

@@ -10,8 +10,14 @@ namespace hsap::test {
 
 namespace {
 
-/// One (query, key) pair as seen from a cell: the other token, and the query head.
-using Pair = std::pair<Token, int>;
+/// One (query, key) pair as seen from a cell: the other token, the query head, and the tokens by which it has decayed so far,
+/// as the formulas of planner/ir/schedule.hpp count them.
+struct Pair {
+  Token token = 0;
+  int head = 0;
+  Token decayed = 0;
+  auto operator<=>(const Pair&) const = default;
+};
 /// One row and head of a buffer. Inputs hold which token and head of the layer they are (as a single pair).
 struct Cell {
   bool written = false;
@@ -77,12 +83,14 @@ class Execution {
   /// An input must be the very token and head that its place says.
   void expect_input(RankId rank, const Slice& slice) {
     for (const Place& place : places(rank, slice))
-      if (read(rank, slice.buffer, place).pairs != std::vector<Pair>{place}) throw Fault{"an input was replaced"};
+      if (read(rank, slice.buffer, place).pairs != std::vector<Pair>{{place.first, place.second}})
+        throw Fault{"an input was replaced"};
   }
 
   void bring(RankId rank, BufferId buffer) {
     const Buffer& input = schedule_.buffer(rank, buffer);
-    for (const Place& place : places(rank, {buffer, input.tokens, input.heads})) write(rank, buffer, place, {place});
+    for (const Place& place : places(rank, {buffer, input.tokens, input.heads}))
+      write(rank, buffer, place, {{place.first, place.second}});
   }
 
   void copy(RankId from_rank, const Slice& from, RankId into_rank, const Slice& into) {
@@ -102,11 +110,16 @@ class Execution {
     }
   }
 
+  static std::vector<Pair> decayed(std::vector<Pair> pairs, Token distance) {
+    for (Pair& pair : pairs) pair.decayed += distance;
+    return pairs;
+  }
+
   std::vector<Pair> visible(Token query, const std::vector<Token>& keys) const {
     const TokenRange seen = schedule_.mask.visible_keys(query);
     std::vector<Pair> pairs;
     for (const Token key : keys)
-      if (seen.begin <= key && key < seen.end) pairs.push_back({key, 0});
+      if (seen.begin <= key && key < seen.end) pairs.push_back({key, 0, query - key});
     return pairs;
   }
   std::vector<Pair> everything_visible(Token query) const {
@@ -119,7 +132,7 @@ class Execution {
       if (!visible(query, {key}).empty())
         for (int head = std::max(query_heads.begin, kv_head * group());
              head < std::min(query_heads.end, (kv_head + 1) * group()); ++head)
-          pairs.push_back({query, head});
+          pairs.push_back({query, head, query - key});
     return pairs;
   }
 
@@ -167,12 +180,27 @@ class Execution {
   void run_op(RankId rank, const StateUpdate& op) {
     expect_input(rank, op.a), expect_input(rank, op.b);
     const bool forward = role(rank, op.state.buffer) == Role::state;
+    const std::vector<Token> rows = tokens(op.a);
     for (const Place& place : places(rank, op.state)) {
-      std::vector<Pair> sum = op.before ? read(rank, op.before->buffer, place).pairs : std::vector<Pair>{};
-      for (const Token token : tokens(op.a)) {
-        if (forward) sum.push_back({token, 0});
+      std::vector<Pair> sum;
+      if (op.before) sum = decayed(read(rank, op.before->buffer, place).pairs, static_cast<Token>(rows.size()));
+      for (const Token token : rows) {
+        if (forward) sum.push_back({token, 0, rows.back() - token});
         for (int head = op.a.heads.begin; head < op.a.heads.end && !forward; ++head)
-          if (head / group() == place.second) sum.push_back({token, head});
+          if (head / group() == place.second) sum.push_back({token, head, token - rows.front()});
+      }
+      write(rank, op.state.buffer, place, std::move(sum));
+    }
+  }
+  void run_op(RankId rank, const StateSum& op) {
+    const bool forward = role(rank, op.state.buffer) == Role::state;
+    const std::vector<Token> all = tokens(op.state);
+    for (const Place& place : places(rank, op.state)) {
+      std::vector<Pair> sum;
+      for (const Slice& term : op.terms) {
+        const std::vector<Token> own = tokens(term);
+        const Token distance = forward ? all.back() - own.back() : own.front() - all.front();
+        for (const Pair& pair : decayed(read(rank, term.buffer, place).pairs, distance)) sum.push_back(pair);
       }
       write(rank, op.state.buffer, place, std::move(sum));
     }
@@ -180,9 +208,13 @@ class Execution {
   void run_op(RankId rank, const StateApply& op) {
     expect_input(rank, op.x);
     const bool query_rows = has_query_heads(role(rank, op.x.buffer));
-    for (const Place& place : places(rank, op.out))
-      write(rank, op.out.buffer, place,
-            read(rank, op.state.buffer, {0, query_rows ? place.second / group() : place.second}).pairs);
+    const bool forward = role(rank, op.state.buffer) == Role::state;
+    const std::vector<Token> summed = tokens(op.state);
+    for (const Place& place : places(rank, op.out)) {
+      const Token distance = forward ? place.first - summed.back() : summed.front() - place.first;
+      const int head = query_rows ? place.second / group() : place.second;
+      write(rank, op.out.buffer, place, decayed(read(rank, op.state.buffer, {0, head}).pairs, distance));
+    }
   }
   void run_op(RankId, const Exchange&) {}
 

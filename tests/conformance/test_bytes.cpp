@@ -1,6 +1,7 @@
 // Bytes on the wire at one hand-computed point for every strategy: 32 query and 8 kv heads of 128, bf16, one document of
 // 131,072 tokens on 16 ranks in nodes of 8. One rank's Q is 64 MiB, its K and V together 32 MiB.
-// Wire dtypes: K, V, Q, O, d_o and d_q bf16; d_k, d_v fp32 in the rings, bf16 in allgather, ulysses and hsap; states fp32.
+// Also that no schedule spends less matrix work than the least. Wire dtypes: K, V, Q, O, d_o and d_q bf16; d_k, d_v fp32 in the
+// rings, bf16 in allgather, ulysses and hsap; states fp32.
 #include <catch2/catch.hpp>
 
 #include <numeric>
@@ -90,6 +91,68 @@ TEST_CASE("lasp: one fp32 state of kv_heads x qk_dim x v_dim per boundary that a
   for (Token offset = 0; offset <= 131072; offset += 8192) aligned.push_back(offset);
   const Schedule none = lasp.lower(test::problem_on(shape, aligned, 16, 8), {1, 16});
   for (const double sent : bytes_sent_by_rank(none, Phase::forward)) CHECK(sent == 0);
+}
+
+/// kShape as linear attention; one of its states takes 512 KiB.
+AttentionShape linear_shape() {
+  AttentionShape shape = kShape;
+  shape.kind = AttentionKind::linear;
+  return shape;
+}
+constexpr double kState = 8 * 128.0 * 128.0 * 4;
+
+TEST_CASE("lasp2: each rank's state once to every later rank that its document reaches, half of the published all-gather") {
+  const Strategy& lasp2 = find_strategy("lasp2");
+  const Schedule one = lasp2.lower(test::problem_on(linear_shape(), {0, 131072}, 16, 8), {1, 16});
+  double total = 0;
+  for (RankId rank = 0; rank < 16; ++rank) {
+    CHECK(bytes_sent_by_rank(one, Phase::forward)[rank] == (15 - rank) * kState);
+    CHECK(bytes_sent_by_rank(one, Phase::backward)[rank] == rank * kState);
+    total += bytes_sent_by_rank(one, Phase::forward)[rank];
+  }
+  CHECK(total == 16 * 15 * kState / 2);
+
+  // Documents of two and a half shards: the first reaches ranks 0 to 2, the second 2 to 4.
+  const Schedule many = lasp2.lower(test::problem_on(linear_shape(), {0, 20480, 40960, 131072}, 16, 8), {1, 16});
+  const std::vector<double> sent = bytes_sent_by_rank(many, Phase::forward);
+  CHECK(std::vector<double>(sent.begin(), sent.begin() + 5) == std::vector<double>{2 * kState, kState, 2 * kState, kState, 0});
+  CHECK(sent[5] == 10 * kState);
+}
+
+TEST_CASE("zeco: the bytes of lasp, whatever the number of blocks") {
+  const Strategy& zeco = find_strategy("zeco");
+  const std::vector<Token> offsets = GENERATE(std::vector<Token>{0, 131072}, std::vector<Token>{0, 20480, 40960, 131072});
+  const Problem problem = test::problem_on(linear_shape(), offsets, 16, 8);
+  const Schedule lasp = find_strategy("lasp").lower(problem, {1, 16});
+  const std::vector<StrategyOptions> variants = zeco.variants(problem, {1, 16});
+  REQUIRE(variants.size() == 4);  // 1, 2, 4 and 8 blocks of the 8 kv heads
+  for (const StrategyOptions& options : variants)
+    for (const Phase phase : {Phase::forward, Phase::backward})
+      CHECK(bytes_sent_by_rank(zeco.lower(problem, {1, 16}, options), phase) == bytes_sent_by_rank(lasp, phase));
+  CHECK(zeco.lower(problem, {1, 16}) == zeco.lower(problem, {1, 16}, variants.back()));
+  CHECK_THROWS_WITH(zeco.lower(problem, {1, 16}, {.placement = {}, .stages = 3}),
+                    "zeco: 3 stages do not divide the state's 8 kv heads; stages that do: 1, 2, 4, 8");
+}
+
+TEST_CASE("no strategy spends less matrix work than the least, also where shards are short and states replace most pairs") {
+  const std::uint64_t seed = GENERATE(51, 52);
+  CAPTURE(seed);
+  AttentionShape shape = kShape;
+  shape.kind = GENERATE(AttentionKind::softmax, AttentionKind::linear);
+  for (const std::vector<Token>& offsets :
+       {test::random_offsets(seed, 2000), test::offsets_of({200}), test::offsets_of({1600})}) {
+    const Problem problem = test::problem_on(shape, offsets, 8, 8);
+    for (const test::Choice& choice : test::choices_for(problem)) {
+      INFO(choice.describe());
+      const Schedule schedule = choice.strategy->lower(problem, choice.degrees, choice.options);
+      for (const Phase phase : {Phase::forward, Phase::backward}) {
+        double spent = 0;
+        for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
+          for (const Op& op : ops_of(schedule.ranks[rank], phase)) spent += flops_of(schedule, rank, op.body);
+        CHECK(least_flops(shape, problem.mask, phase) <= spent * (1 + 1e-12));
+      }
+    }
+  }
 }
 
 }  // namespace

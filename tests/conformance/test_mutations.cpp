@@ -23,7 +23,8 @@ std::vector<Named> small_schedules() {
   return {{"local", local_attention()},
           {"ring", two_rank_ring()},
           {"ulysses", two_rank_ulysses()},
-          {"state hop", two_rank_state_hop()}};
+          {"state hop", two_rank_state_hop()},
+          {"state sum", three_rank_state_sum()}};
 }
 
 }  // namespace

@@ -257,4 +257,68 @@ Schedule two_rank_state_hop() {
   return made.schedule;
 }
 
+namespace {
+
+/// One phase of one rank of three_rank_state_sum(): sends what its rows sum up to the ranks that `states` flow to, and returns
+/// the sum of what came from the others (nullopt at the end of the document) with the op to wait for.
+std::optional<std::pair<Slice, OpIndex>> exchange_states(HandMade& made, RankId rank, Phase phase) {
+  const bool forward = phase == Phase::forward;
+  const Role role = forward ? Role::state : Role::d_state;
+  const RankBoundary& b = made.boundary(rank);
+  const auto state_of = [&](RankId first, RankId end, const std::string& name) {
+    return made.all(rank, made.add_buffer(rank, role, TokenSet{{2 * first, 2 * end}}, made.kv_heads(), name));
+  };
+  Exchange exchange;
+  std::vector<OpIndex> summed;
+  if (forward ? rank < 2 : rank > 0) {
+    const Slice own = state_of(rank, rank + 1, "own");
+    summed.push_back(
+        made.add(rank, phase,
+                 StateUpdate{made.all(rank, forward ? b.k : b.q), made.all(rank, forward ? b.v : b.d_o), std::nullopt, own}));
+    for (RankId peer = 0; peer < 3; ++peer)
+      if (forward ? peer > rank : peer < rank) exchange.sends.push_back({peer, {own}});
+  }
+  std::vector<Slice> came;
+  for (RankId peer = 0; peer < 3; ++peer)
+    if (forward ? peer < rank : peer > rank) {
+      came.push_back(state_of(peer, peer + 1, "of rank " + std::to_string(peer)));
+      exchange.recvs.push_back({peer, {came.back()}});
+    }
+  const OpIndex hop = made.add(rank, phase, exchange, summed);
+  if (came.empty()) return std::nullopt;
+  if (came.size() == 1) return std::pair{came.front(), hop};
+  const Slice sum = forward ? state_of(0, rank, "before") : state_of(rank + 1, 3, "after");
+  return std::pair{sum, made.add(rank, phase, StateSum{came, sum}, {hop})};
+}
+
+}  // namespace
+
+Schedule three_rank_state_sum() {
+  AttentionShape shape = shape_of(AttentionKind::linear, 2, 1);
+  shape.decay = 1;
+  const TokenSet shards[] = {{{0, 2}}, {{2, 4}}, {{4, 6}}};
+  HandMade made(shape, DocumentMask({0, 6}), {shards[0], shards[1], shards[2]});
+  for (const RankId rank : {0u, 1u, 2u}) {
+    const RankBoundary b = made.boundary(rank);
+    const auto add_product = [&](Phase phase, BufferId x, const Slice& state, bool transposed, Role role, BufferId into,
+                                 std::vector<OpIndex> after) {
+      const HeadRange heads = has_query_heads(role) ? made.query_heads() : made.kv_heads();
+      const Slice part = made.all(rank, made.add_buffer(rank, role, shards[rank], heads, to_string(role) + " of state"));
+      made.add(rank, phase, StateApply{made.all(rank, x), state, part, transposed}, std::move(after));
+      made.add(rank, phase, Accumulate{{{part, made.all(rank, into)}}});
+    };
+    const auto before = exchange_states(made, rank, Phase::forward);
+    made.attend_locally(rank);
+    if (before) add_product(Phase::forward, b.q, before->first, false, Role::o, b.o, {before->second});
+
+    const auto after = exchange_states(made, rank, Phase::backward);
+    made.attend_backward_locally(rank);
+    if (before) add_product(Phase::backward, b.d_o, before->first, true, Role::d_q, b.d_q, {});
+    if (!after) continue;
+    add_product(Phase::backward, b.v, after->first, true, Role::d_k, b.d_k, {after->second});
+    add_product(Phase::backward, b.k, after->first, false, Role::d_v, b.d_v, {after->second});
+  }
+  return made.schedule;
+}
+
 }  // namespace hsap::test

@@ -49,5 +49,8 @@ Schedule two_rank_ring();
 Schedule two_rank_ulysses();
 /// Linear attention over two ranks of 4 tokens; the state of the straddling document hops forward, its gradient back.
 Schedule two_rank_state_hop();
+/// Linear attention with decay: one document on three ranks of 2 tokens. Each rank's state goes to all later ranks at once, its
+/// gradient to all earlier ones; whoever gets two sums them up.
+Schedule three_rank_state_sum();
 
 }  // namespace hsap::test

@@ -185,6 +185,21 @@ TEST_CASE("ops without rows take no time, since nothing is launched") {
   CHECK(kernels.seconds(schedule, 0, {0, 0, 0, {}, Accumulate{{{none, none}, {all, all}}}}) > 0);
 }
 
+TEST_CASE("a sum of states moves its terms and its result at the speed of memory") {
+  const KernelTimes kernels(h100());
+  Schedule schedule = attention_of({1, 4096});
+  schedule.shape.kind = AttentionKind::linear;
+  const auto state = static_cast<BufferId>(schedule.ranks[0].buffers.size());
+  schedule.ranks[0].buffers.push_back({Role::state, DType::fp32, 1, {0, 32}, "state"});
+  const Slice term{state, 1, {0, 32}};
+  const double bytes = 32.0 * 128 * 128 * 4;
+  const auto sum_of = [&](std::size_t terms) {
+    return kernels.seconds(schedule, 0, {0, 0, 0, {}, StateSum{std::vector<Slice>(terms, term), term}});
+  };
+  CHECK(sum_of(15) - sum_of(2) == Approx(13 * bytes / 3.35e12 / 0.85).epsilon(0.01));
+  CHECK(sum_of(2) > 3 * bytes / 3.35e12);
+}
+
 TEST_CASE("merge, accumulate and copy move their bytes at the speed of memory") {
   const KernelTimes kernels(h100());
   const Schedule schedule = attention_of({1, 1 << 20});

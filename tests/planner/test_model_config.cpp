@@ -206,6 +206,22 @@ TEST_CASE("model: multi-head latent attention has one KV head per query head and
              Contains("v_head_dim is missing"));
 }
 
+TEST_CASE("model: MiniMax-Text-01's linear layers have as many kv heads as heads, and decay") {
+  const std::string own_keys =
+      R"("num_key_value_heads": 2, "linear_attn_alpha_factor": 3.5, "full_attn_beta_factor": 1.0, "block_size": 256, )";
+  const std::string types = R"("layer_types": ["linear_attention", "linear_attention", "linear_attention", "full_attention"])";
+  const ModelShape model = parse(config(own_keys + types, "minimax"));
+  const LayerKind& linear = model.kind("linear");
+  const AttentionShape& full = model.kind("full").attention;
+  CHECK(linear.layers == Layers{0, 1, 2});
+  CHECK(linear.attention == AttentionShape{AttentionKind::linear, full.query_heads, full.query_heads, full.qk_dim, full.qk_dim,
+                                           DType::bf16, std::nullopt, 1.0});
+  CHECK(full.kv_heads < full.query_heads);
+  CHECK(full.decay == 0);
+  CHECK_THAT(model.remarks.front(), Contains("all decay as layer 0 (decay 1)"));
+  CHECK_THAT(refusal(config("\"block_size\": 256")), Contains("block_size"));  // of other models it may mean sparsity
+}
+
 TEST_CASE("model: linear layers have the heads of their values") {
   const std::string sizes =
       R"("linear_num_key_heads": 4, "linear_num_value_heads": 12, "linear_key_head_dim": 16, "linear_value_head_dim": 32, )";

@@ -30,6 +30,7 @@ class RandomSchedule {
                       dtype(),
                       std::nullopt};
     if (chance()) schedule.shape.window = draw(1, 1000);
+    if (chance()) schedule.shape.decay = static_cast<double>(draw(1, 1000)) / 7;
     std::optional<Token> window;
     if (chance()) window = draw(1, 1000);
     schedule.mask = random_mask(random_, 50, 9, window);
@@ -60,13 +61,18 @@ class RandomSchedule {
     }
     return list;
   }
+  std::vector<Slice> slices() {
+    std::vector<Slice> list;
+    for (Token i = draw(0, 3); i > 0; --i) list.push_back(slice());
+    return list;
+  }
   std::vector<Transfer> terms() {
     std::vector<Transfer> list;
     for (Token i = draw(0, 3); i > 0; --i) list.push_back({slice(), slice()});
     return list;
   }
   OpBody make_body() {
-    switch (draw(0, 9)) {
+    switch (draw(0, 10)) {
       case 0:
         return Exchange{messages(), messages()};
       case 1:
@@ -85,6 +91,8 @@ class RandomSchedule {
         return Zero{{slice(), slice()}};
       case 8:
         return StateUpdate{slice(), slice(), maybe(), slice()};
+      case 9:
+        return StateSum{slices(), slice()};
       default:
         return StateApply{slice(), slice(), slice(), chance()};
     }

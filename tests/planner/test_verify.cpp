@@ -10,7 +10,8 @@ using namespace hsap;
 using namespace hsap::test;
 
 TEST_CASE("verify accepts each of the small schedules made by hand") {
-  for (const Schedule& schedule : {local_attention(), two_rank_ring(), two_rank_ulysses(), two_rank_state_hop()})
+  for (const Schedule& schedule :
+       {local_attention(), two_rank_ring(), two_rank_ulysses(), two_rank_state_hop(), three_rank_state_sum()})
     CHECK_NOTHROW(verify(schedule, schedule.mask));
 }
 

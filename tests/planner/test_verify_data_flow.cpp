@@ -1,4 +1,4 @@
-// What verify() finds by following the data: races, what is missing or counted twice, states, memory.
+// What verify() finds by following the data: races, what is missing or counted twice, memory. (States: test_verify_states.cpp.)
 #include "planner/ir/verify.hpp"
 
 #include <catch2/catch.hpp>
@@ -182,66 +182,6 @@ TEST_CASE("verify counts each query head of a shared kv head") {
     Copy& copy = body<Copy>(ops[4]);
     ops[5].body = Accumulate{{copy.terms[1], copy.terms[2]}};
     refuse(schedule, "query 0 meets key 0 2 times instead of once (query head 0)");
-  }
-}
-
-TEST_CASE("verify holds states to one document and one order") {
-  Schedule schedule = two_rank_state_hop();
-  const auto set = [&](const TokenSet& tokens) {
-    schedule.token_sets.push_back(tokens);
-    return static_cast<TokenSetId>(schedule.token_sets.size() - 1);
-  };
-  SECTION("a state of two documents") {
-    StateUpdate& update = body<StateUpdate>(forward(schedule, 0)[0]);
-    const TokenSetId more = set({{1, 4}});
-    update.a.tokens = update.b.tokens = update.state.tokens = more;
-    schedule.ranks[0].buffers[update.state.buffer].tokens = more;
-    refuse(schedule, "joins tokens 1 and 3 in one state; the document ends at 2");
-  }
-  SECTION("a state that does not hold what it says") {
-    StateUpdate& update = body<StateUpdate>(forward(schedule, 0)[0]);
-    update.a.tokens = update.b.tokens = set({{3, 4}});
-    refuse(schedule, "of tokens [2, 4), but sums [3, 4)");
-  }
-  SECTION("rows of another document") {
-    StateApply& apply = body<StateApply>(forward(schedule, 1)[2]);
-    apply.x.tokens = apply.out.tokens = set({{4, 7}});
-    schedule.ranks[1].buffers[apply.out.buffer].tokens = apply.out.tokens;
-    refuse(schedule, "joins tokens 2 and 6 in one state; the document ends at 6");
-  }
-  SECTION("a state of later tokens") {
-    StateUpdate& update = body<StateUpdate>(forward(schedule, 0)[0]);
-    const Attend& attend = body<Attend>(forward(schedule, 0)[2]);
-    StateApply apply{attend.q, update.state, attend.o, false};
-    apply.x.tokens = apply.out.tokens = set({{3, 4}});
-    Op op = forward(schedule, 0)[0];
-    op.id = 3;
-    op.body = apply;
-    forward(schedule, 0).push_back(op);
-    refuse(schedule, "applies a state of tokens [2, 4) to rows [3, 4); all of it must lie before them");
-  }
-  SECTION("transposed the wrong way") {
-    body<StateApply>(forward(schedule, 1)[2]).transposed = true;
-    refuse(schedule, "must not transpose the state");
-  }
-  SECTION("the state's part of o twice") {
-    Op again = forward(schedule, 1)[3];
-    again.id = 4;
-    forward(schedule, 1).push_back(again);
-    refuse(schedule, "query 4 meets key 2 2 times");
-  }
-  SECTION("the state's part of dV missing") {
-    body<Accumulate>(backward(schedule, 0)[4]).terms.pop_back();
-    refuse(schedule, "rank 0, after backward: buffer 7 \"d_v\" (d_v): query 4 meets key 3 0 times");
-  }
-  SECTION("a sliding window") {
-    schedule.shape.window = 2;
-    schedule.mask = DocumentMask(schedule.mask.offsets(), 2);
-    refuse(schedule, "cannot respect a sliding window");
-  }
-  SECTION("softmax") {
-    schedule.shape.kind = AttentionKind::softmax;
-    refuse(schedule, "softmax attention has no state");
   }
 }
 

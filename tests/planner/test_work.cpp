@@ -43,6 +43,8 @@ TEST_CASE("work: flops count 2 per multiply-add, pair and query head") {
   CHECK(flops_of(states, 1, forward_op(states, 1, 2)) == 2.0 * 4 * 4 * 2 * 2);  // 2 rows, 2 query heads
   CHECK(flops_of(states, 0, forward_op(states, 0, 1)) == 0);                    // exchange
   CHECK(flops_of(states, 1, forward_op(states, 1, 3)) == 0);                    // accumulate
+  const Schedule sums = three_rank_state_sum();
+  CHECK(flops_of(sums, 2, forward_op(sums, 2, 1)) == 0);  // state sum
 }
 
 TEST_CASE("work: memory traffic counts what is read and what is written") {
@@ -53,6 +55,9 @@ TEST_CASE("work: memory traffic counts what is read and what is written") {
   CHECK(memory_traffic_of(schedule, 1, forward_op(schedule, 1, 3)) == 3 * (o + lse));
   // Accumulate reads two and writes one.
   CHECK(memory_traffic_of(schedule, 1, backward_op(schedule, 1, 2)) == 3 * o);
+  // StateSum reads two states and writes one.
+  const Schedule sums = three_rank_state_sum();
+  CHECK(memory_traffic_of(sums, 2, forward_op(sums, 2, 1)) == 3 * (4 * 4 * 4));
   // Attend names q, k, v, o and lse once each; one kv head.
   CHECK(memory_traffic_of(schedule, 1, forward_op(schedule, 1, 2)) == 2 * o + 2 * (4 * 1 * 4 * 2) + lse);
 }
@@ -83,7 +88,8 @@ TEST_CASE("work: linear attention costs its pairs while documents are short, its
 }
 
 TEST_CASE("work: no schedule spends less than least_flops") {
-  for (const Schedule& schedule : {local_attention(), two_rank_ring(), two_rank_ulysses(), two_rank_state_hop()})
+  for (const Schedule& schedule :
+       {local_attention(), two_rank_ring(), two_rank_ulysses(), two_rank_state_hop(), three_rank_state_sum()})
     for (const Phase phase : {Phase::forward, Phase::backward}) {
       double spent = 0;
       for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)

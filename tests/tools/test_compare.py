@@ -7,7 +7,7 @@ import unittest
 
 from commands import SMALL, CommandTest
 
-STRATEGIES = {"ring", "zigzag", "allgather", "ulysses", "usp", "lasp", "hsap"}
+STRATEGIES = {"ring", "zigzag", "allgather", "ulysses", "usp", "lasp", "lasp2", "zeco", "hsap"}
 NUMBERS = ("forward_seconds", "backward_seconds", "exposed_communication_seconds", "bytes_sent_busiest_rank", "bytes_between_nodes",
            "peak_memory_bytes", "over_bound")
 

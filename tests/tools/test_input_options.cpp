@@ -3,6 +3,7 @@
 #include "planner/ir/errors.hpp"
 #include "tools/command_line.hpp"
 #include "tools/input_options.hpp"
+#include "tools/planning_inputs.hpp"
 
 namespace hsap {
 
@@ -15,6 +16,23 @@ TEST_CASE("the gpus option: a count means the first ones, a list means those, no
     INFO(bad);
     CHECK_THROWS_AS(parse_gpus(bad, cluster), InvalidInput);
   }
+}
+
+TEST_CASE("the decay option: overrides what a linear layer has, and is refused on softmax layers and when it is no rate") {
+  InputOptions options;
+  options.tokens = 1024;
+  options.model = "Qwen3.5-27B";
+  options.layer = "linear";
+  CHECK(read_inputs(options).layer.kind.attention.decay == 0);
+  options.decay = 0.5;
+  const PlanningInputs inputs = read_inputs(options);
+  CHECK(inputs.layer.kind.attention.decay == 0.5);
+  CHECK_THAT(inputs.description(), Catch::Contains(", decay 0.5, bf16"));
+  options.decay = -1;
+  CHECK_THROWS_WITH(read_inputs(options), Catch::Contains("--decay: ") && Catch::Contains("decay is -1, expected 0 (none)"));
+  options.decay = 1;
+  options.layer = "full";
+  CHECK_THROWS_WITH(read_inputs(options), Catch::Contains("full layer") && Catch::Contains("softmax attention has none"));
 }
 
 TEST_CASE("whole numbers: digits only, no leading zero, not beyond 64 bits") {

@@ -5,7 +5,8 @@ import unittest
 from commands import SMALL, CommandTest
 
 # strategy and degrees on 4 GPUs
-FORCED = (("ring", "1x4"), ("zigzag", "1x4"), ("allgather", "1x4"), ("ulysses", "4x1"), ("usp", "2x2"), ("lasp", "1x4"), ("hsap", "2x2"))
+FORCED = (("ring", "1x4"), ("zigzag", "1x4"), ("allgather", "1x4"), ("ulysses", "4x1"), ("usp", "2x2"), ("lasp", "1x4"),
+          ("lasp2", "1x4"), ("zeco", "1x4"), ("hsap", "2x2"))
 
 
 class PlanAndRun(CommandTest):
@@ -81,6 +82,14 @@ class PlanAndRun(CommandTest):
     def test_lasp_alone_plans_the_linear_counterpart_and_says_so(self):
         text = self.succeed("hsap-plan", "plan", *SMALL, "--strategy", "lasp", "--out", "plan.json")
         self.assertIn("linear: the plan is for the counterpart", text)
+
+    def test_a_linear_layer_that_decays_is_planned_and_equals_the_oracle(self):
+        layer = ("--gpus", 4, "--tokens", 512, "--model", "Qwen3.5-27B", "--layer", "linear")
+        text = self.succeed("hsap-plan", "plan", *layer, "--decay", 0.5, "--strategy", "zeco", "--out", "plan.json")
+        self.assertIn("decay 0.5", text)
+        out = self.run_json("--verify", "--model", "Qwen3.5-27B")
+        self.assertTrue(out["verify"]["passed"], out)
+        self.assertIn("--decay", self.refuse(1, "hsap-plan", "compare", *SMALL, "--decay", 1))
 
 
 if __name__ == "__main__":

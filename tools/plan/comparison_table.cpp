@@ -1,8 +1,10 @@
 #include "tools/plan/comparison_table.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <sstream>
 
+#include "planner/inputs/input_text.hpp"
 #include "planner/ir/units.hpp"
 #include "tools/plan_file.hpp"
 #include "tools/terminal.hpp"
@@ -100,15 +102,19 @@ void print_meaning(std::ostream& out, const Ranking& ranking, const std::string&
       << '\n';
   std::istringstream sources(ranking.kernel_provenance);
   for (std::string line; std::getline(sources, line);) out << wrapped("Kernel times: " + line, kLineWidth, 4) << '\n';
+  const AttentionKind kind = ranking.problem.shape.kind;
+  std::vector<std::string> others;
   for (const Outcome& outcome : ranking.comparison.outcomes)
-    if (outcome.attention != ranking.problem.shape.kind) {
-      out << wrapped(outcome.strategy + " cannot serve " + to_string(ranking.problem.shape.kind) +
-                         " attention: its row is for the " + to_string(outcome.attention) +
-                         " counterpart of the layer (same heads and widths, its own lower bound), so it is never the best.",
-                     kLineWidth, 0)
-          << '\n';
-      break;
-    }
+    if (outcome.attention != kind && std::find(others.begin(), others.end(), outcome.strategy) == others.end())
+      others.push_back(outcome.strategy);
+  if (others.empty()) return;
+  const bool one = others.size() == 1;
+  out << wrapped(listed(others) + " cannot serve " + to_string(kind) +
+                     " attention: " + (one ? "its row is" : "their rows are") +
+                     " for the linear counterpart of the layer (same heads and widths, its own lower bound), so " +
+                     (one ? "it is" : "they are") + " never the best.",
+                 kLineWidth, 0)
+      << '\n';
 }
 
 }  // namespace

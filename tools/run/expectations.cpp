@@ -41,7 +41,8 @@ void check_gpus(const std::string& value, const PlanFile& plan) {
 void check_model(const std::string& value, const PlanFile& plan) {
   const ChosenLayer expected = read_layer(value, "");
   if (expected.model.name != plan.model) mismatch("--model", value, "model " + plan.model, "model " + expected.model.name);
-  const AttentionShape shape = expected.model.kind(plan.layer).attention;
+  AttentionShape shape = expected.model.kind(plan.layer).attention;
+  if (shape.kind == AttentionKind::linear) shape.decay = plan.schedule.shape.decay;  // which --decay may have changed
   const bool same = shape == plan.schedule.shape || linear_counterpart(shape) == plan.schedule.shape;
   if (!same) mismatch("--model", value, "layer " + plan.layer + " with " + describe(plan.schedule.shape), describe(shape));
 }

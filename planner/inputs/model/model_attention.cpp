@@ -115,6 +115,24 @@ AttentionShape delta_attention(const ConfigObject& config, DType dtype, Remarks&
   return shape;
 }
 
+/// MiniMax-Text-01's Lightning Attention (Transformers: modeling_minimax.py, MiniMaxLightningAttention): q, k and v all have
+/// num_attention_heads, num_key_value_heads is of the softmax layers. Layer 0 decays with the plain slopes, the last layer
+/// hardly.
+AttentionShape lightning_attention(const ConfigObject& config, DType dtype, Remarks& remarks) {
+  const auto heads = config.required_number({"num_attention_heads"});
+  AttentionShape shape;
+  shape.kind = AttentionKind::linear;
+  shape.query_heads = shape.kv_heads = heads.value;
+  shape.qk_dim = shape.v_dim = config.active("head_dim") ? config.number("head_dim") : implied_head_dim(config, heads);
+  shape.dtype = dtype;
+  shape.decay = 1;
+  remark_once(remarks,
+              "linear layers: all decay as layer 0 (decay 1), while in the model they decay less from layer to layer; no "
+              "time or byte depends on it");
+  remark_once(remarks, "linear layers: the output gate is not modelled, no byte of it is exchanged");
+  return shape;
+}
+
 /// Mamba-2 in its attention form: B is k, C is q, x is v (Dao and Gu, "Transformers are SSMs", 2024, section 3).
 AttentionShape mamba_attention(const ConfigObject& config, DType dtype, Remarks& remarks) {
   const int groups = config.number("n_groups");
@@ -137,6 +155,7 @@ AttentionShape mamba_attention(const ConfigObject& config, DType dtype, Remarks&
 AttentionShape read_attention(const ConfigObject& config, Mixer mixer, int layer, DType dtype,
                               std::vector<std::string>& remarks) {
   if (mixer == Mixer::delta) return delta_attention(config, dtype, remarks);
+  if (mixer == Mixer::lightning) return lightning_attention(config, dtype, remarks);
   if (mixer == Mixer::mamba) return mamba_attention(config, dtype, remarks);
   if (!config.active("kv_lora_rank")) return softmax_attention(config, mixer, layer, dtype, remarks);
   AttentionShape shape = latent_attention(config, dtype, remarks);

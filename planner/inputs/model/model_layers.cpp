@@ -16,7 +16,8 @@ using Mixers = std::vector<Mixer>;
 /// How messages name one entry of a list.
 std::string entry(std::string_view key, std::size_t layer) { return std::string(key) + "[" + std::to_string(layer) + "]"; }
 
-Mixers from_layer_types(const ConfigObject& config, int layers) {
+/// What "linear_attention" means depends on the family.
+Mixers from_layer_types(const ConfigObject& config, const std::string& model_type, int layers) {
   Mixers mixers;
   for (const auto& type : config.array_per_layer("layer_types", layers)) {
     if (type == "full_attention") {
@@ -26,7 +27,7 @@ Mixers from_layer_types(const ConfigObject& config, int layers) {
         throw config.error(entry("layer_types", mixers.size()), "slides, but use_sliding_window is false; change one of them");
       mixers.push_back(Mixer::sliding);
     } else if (type == "linear_attention") {
-      mixers.push_back(Mixer::delta);
+      mixers.push_back(model_type == "minimax" ? Mixer::lightning : Mixer::delta);
     } else {
       throw config.error(entry("layer_types", mixers.size()),
                          "is " + shown(type) + ", expected full_attention, sliding_attention or linear_attention");
@@ -172,7 +173,7 @@ Mixers from_sliding_window(const ConfigObject& config, const std::string& model_
 
 std::vector<Mixer> read_layer_mixers(const ConfigObject& config, const std::string& model_type, int layers,
                                      std::vector<std::string>& remarks) {
-  if (config.active("layer_types")) return from_layer_types(config, layers);
+  if (config.active("layer_types")) return from_layer_types(config, model_type, layers);
   if (config.active("hybrid_layer_pattern")) return from_hybrid_layer_pattern(config, model_type, layers);
   if (config.active("hybrid_override_pattern")) return from_override_pattern(config, layers);
   if (config.active("block_configs")) return from_block_configs(config, layers);

@@ -10,11 +10,12 @@ namespace hsap {
 
 /// How a layer mixes tokens.
 enum class Mixer {
-  none,     ///< not at all: an MLP or expert layer of its own, or a layer whose attention was removed
-  full,     ///< softmax attention over the document so far
-  sliding,  ///< softmax attention over the window
-  delta,    ///< gated delta rule (Qwen3-Next, Qwen3.5): linear attention with a state
-  mamba,    ///< Mamba-2: a state-space layer, which has the form of linear attention
+  none,       ///< not at all: an MLP or expert layer of its own, or a layer whose attention was removed
+  full,       ///< softmax attention over the document so far
+  sliding,    ///< softmax attention over the window
+  delta,      ///< gated delta rule (Qwen3-Next, Qwen3.5): linear attention with a state
+  lightning,  ///< Lightning Attention (MiniMax-Text-01): linear attention with decay
+  mamba,      ///< Mamba-2: a state-space layer, which has the form of linear attention
 };
 
 /// The mixer of each layer. `model_type` decides only where Transformers' model code fixes what the file leaves open, and then

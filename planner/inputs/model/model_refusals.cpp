@@ -49,6 +49,10 @@ constexpr std::array<std::string_view, 32> kKnownKeys = {
     "attention_k_eq_v", "use_bidirectional_attention", "sparse_attention_config", "linear_num_key_heads", "linear_num_value_heads",
     "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim", "mamba_num_heads", "mamba_head_dim", "ssm_state_size",
     "mamba_hidden_act", "chunk_size", "chunk_size_feed_forward", "parallel_attn", "decoder_sparse_step"};
+
+/// Keys of model_type minimax that weigh residuals, or say in which chunks linear attention is computed.
+constexpr std::array<std::string_view, 5> kMinimaxKeys = {
+    "full_attn_alpha_factor", "full_attn_beta_factor", "linear_attn_alpha_factor", "linear_attn_beta_factor", "block_size"};
 // clang-format on
 
 template <std::size_t N>
@@ -114,8 +118,10 @@ void refuse_unsupported_attention(const ConfigObject& config, const ConfigObject
     for (const auto& name : *classes)
       if (name.is_string() && name.get_ref<const std::string&>().ends_with("ForMaskedLM"))
         throw whole_file.error("architectures", "names " + shown(name) + ", an encoder; hsap plans causal attention");
+  const bool minimax = config.text("model_type") == "minimax";
   for (const auto& [key, value] : config.json().items())
-    if (config.active(key) && speaks_of_attention(key) && !contains(kKnownKeys, key))
+    if (config.active(key) && speaks_of_attention(key) && !contains(kKnownKeys, key) &&
+        !(minimax && contains(kMinimaxKeys, key)))
       throw config.error(key, "is " + shown(value) +
                                   ": this key speaks of attention and is not understood; remove it if the layers' "
                                   "attention does not depend on it");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "planner/ir/verify/place.hpp"
 
@@ -89,6 +90,23 @@ class Effects {
     if (!update.before) return write(update.state, rows);
     for (const Piece& before : read(*update.before))
       contents_.write(op_, update.state.buffer, {update.state.tokens, before.heads, ledger_.values.sum(before.value, rows)});
+  }
+
+  void operator()(const StateSum& sum) const {
+    // What the terms so far add up to: pieces of all tokens, cut by heads wherever a term's value changes.
+    std::vector<Piece> total;
+    for (const Slice& term : sum.terms) {
+      std::vector<Piece> longer;
+      for (const Piece& added : read(term)) {
+        if (&term == &sum.terms.front()) longer.push_back({sum.state.tokens, added.heads, added.value});
+        for (const Piece& piece : total) {
+          const HeadRange heads{std::max(piece.heads.begin, added.heads.begin), std::min(piece.heads.end, added.heads.end)};
+          if (heads.size() > 0) longer.push_back({sum.state.tokens, heads, ledger_.values.sum(piece.value, added.value)});
+        }
+      }
+      total = std::move(longer);
+    }
+    for (const Piece& piece : total) contents_.write(op_, sum.state.buffer, piece);
   }
 
   void operator()(const StateApply& apply) const {

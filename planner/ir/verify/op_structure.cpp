@@ -88,21 +88,37 @@ class OpStructure {
     const HeadRange heads = forward ? op.a.heads : kv_heads_of(op.a.heads, schedule_.shape);
     if (op.state.heads != heads)
       refuse(place_, name(op.state) + " has " + describe(op.state.heads) + ", expected " + describe(heads));
+    one_range(op.a);
     one_document({op.a.tokens, op.state.tokens});
-    TokenSetId summed = op.a.tokens;
     if (op.before) {
       roles({{&*op.before, role_of(op.state)}});
-      if (op.before->heads != op.state.heads)
-        refuse(place_, name(*op.before) + " has " + describe(op.before->heads) + ", " + name(op.state) + " " +
-                           describe(op.state.heads));
+      has_rows(*op.before), same_heads(*op.before, op.state);
       if (sets_.intersection(op.before->tokens, op.a.tokens) != TokenAlgebra::kEmpty)
         refuse(place_, "adds tokens " + describe(sets_[op.a.tokens]) + " to a state that holds " +
                            describe(sets_[op.before->tokens]) + " already");
-      summed = sets_.difference(op.state.tokens, op.before->tokens);
-      if (!sets_.contains(op.state.tokens, op.before->tokens) || summed != op.a.tokens) refuse_sum(op);
-    } else if (op.state.tokens != summed) {
-      refuse_sum(op);
+      const TokenRange rows = range_of(op.a);
+      const TokenRange summed = range_of(*op.before);
+      if (forward ? rows.begin != summed.end : rows.end != summed.begin)
+        refuse(place_, "adds tokens " + describe(sets_[op.a.tokens]) + " to a state of " + describe(sets_[op.before->tokens]) +
+                           "; they must lie right " + (forward ? "behind" : "before") + " its tokens, since it decays by them");
+      sums_to(op.state, {std::min(rows.begin, summed.begin), std::max(rows.end, summed.end)});
+    } else {
+      sums_to(op.state, range_of(op.a));
     }
+  }
+
+  void operator()(const StateSum& op) const {
+    const Role role = role_of(op.state);
+    if (!is_state(role)) refuse(place_, "writes " + name(op.state) + ", expected a state or d_state");
+    has_rows(op.state);
+    if (op.terms.size() < 2) refuse(place_, "adds up " + std::to_string(op.terms.size()) + " states, expected two or more");
+    for (const Slice& term : op.terms) roles({{&term, role}}), has_rows(term), same_heads(term, op.state);
+    one_document({op.terms.front().tokens, op.terms.back().tokens, op.state.tokens});
+    for (std::size_t i = 1; i < op.terms.size(); ++i)
+      if (range_of(op.terms[i]).begin != range_of(op.terms[i - 1]).end)
+        refuse(place_, "adds " + name(op.terms[i]) + " of tokens " + describe(sets_[op.terms[i].tokens]) + " to one of " +
+                           describe(sets_[op.terms[i - 1].tokens]) + "; each term must begin where the one before it ends");
+    sums_to(op.state, {range_of(op.terms.front()).begin, range_of(op.terms.back()).end});
   }
 
   void operator()(const StateApply& op) const {
@@ -123,6 +139,7 @@ class OpStructure {
     const HeadRange heads = has_query_heads(form->x) ? kv_heads_of(op.x.heads, schedule_.shape) : op.x.heads;
     if (op.state.heads != heads)
       refuse(place_, name(op.state) + " has " + describe(op.state.heads) + ", expected " + describe(heads));
+    one_range(op.x);
     one_document({op.x.tokens, op.state.tokens});
     const TokenSet& rows = sets_[op.x.tokens];
     const TokenSet& summed = sets_[op.state.tokens];
@@ -178,6 +195,10 @@ class OpStructure {
     if (a.tokens != b.tokens)
       refuse(place_, "takes tokens " + describe(sets_[a.tokens]) + " of " + name(a) + " but " + describe(sets_[b.tokens]) +
                          " of " + name(b));
+    same_heads(a, b);
+  }
+
+  void same_heads(const Slice& a, const Slice& b) const {
     if (a.heads != b.heads)
       refuse(place_, "takes " + describe(a.heads) + " of " + name(a) + " but " + describe(b.heads) + " of " + name(b));
   }
@@ -228,9 +249,19 @@ class OpStructure {
                          " in one state; the document ends at " + std::to_string(document.end));
   }
 
-  [[noreturn]] void refuse_sum(const StateUpdate& op) const {
-    refuse(place_, "writes " + name(op.state) + " of tokens " + describe(sets_[op.state.tokens]) + ", but sums " +
-                       (op.before ? describe(sets_[op.before->tokens]) + " and " : "") + describe(sets_[op.a.tokens]));
+  /// @pre the slice is a state, or passed one_range().
+  TokenRange range_of(const Slice& slice) const { return sets_[slice.tokens].ranges().front(); }
+
+  void one_range(const Slice& rows) const {
+    if (sets_[rows.tokens].ranges().size() > 1)
+      refuse(place_, "takes tokens " + describe(sets_[rows.tokens]) + " of " + name(rows) +
+                         ", expected one range: a state decays by distances that a gap would falsify");
+  }
+
+  void sums_to(const Slice& state, const TokenRange& summed) const {
+    if (range_of(state) != summed)
+      refuse(place_, "writes " + name(state) + " of tokens " + describe(sets_[state.tokens]) + ", but sums " +
+                         describe(TokenSet{summed}));
   }
 
   const Place& place_;

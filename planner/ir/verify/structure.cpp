@@ -31,6 +31,7 @@ void check_shape(const Schedule& schedule) {
   if (shape.query_heads > kMaxHeads)
     throw InvalidInput("attention shape: " + std::to_string(shape.query_heads) + " query heads, at most " +
                        std::to_string(kMaxHeads) + " are served");
+  check_decay(shape);
   if (shape.window != schedule.mask.window()) {
     const auto text = [](const std::optional<Token>& window) { return window ? std::to_string(*window) : std::string("none"); };
     throw InvalidInput("attention shape: its sliding window is " + text(shape.window) + ", the mask's is " +
@@ -75,6 +76,10 @@ void check_buffers(const Schedule& schedule, RankId rank) {
       throw InvalidInput(where() + ": softmax attention has no state");
     if (is_state(buffer.role) && schedule.mask.window())
       throw InvalidInput(where() + ": a state sums a whole document and cannot respect a sliding window");
+    const auto& ranges = schedule.tokens(buffer.tokens).ranges();
+    if (is_state(buffer.role) && ranges.size() > 1)
+      throw InvalidInput(where() + " sums tokens " + describe(schedule.tokens(buffer.tokens)) +
+                         ", expected one range: a state decays by distances that a gap would falsify");
   }
 }
 
