@@ -15,7 +15,7 @@ struct PackedBatch {
   std::vector<Token> offsets{0};
   Token tokens() const { return offsets.back(); }
   std::size_t documents() const { return offsets.size() - 1; }
-  DocumentMask mask(std::optional<Token> window = std::nullopt) const { return DocumentMask(offsets, window); }
+  DocumentMask mask(const MaskRule& rule = {}) const { return DocumentMask(offsets, rule); }
   bool operator==(const PackedBatch&) const = default;
 };
 

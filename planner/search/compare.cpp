@@ -182,7 +182,7 @@ Comparison compare(const CompareRequest& request, const ClusterTopology& cluster
 Problem make_problem(const AttentionShape& shape, const std::vector<Token>& offsets, const ClusterTopology& cluster) {
   Problem problem;
   problem.shape = shape;
-  problem.mask = DocumentMask(offsets, shape.window);
+  problem.mask = DocumentMask(offsets, shape.mask);
   problem.ranks = static_cast<int>(cluster.gpus());
   for (GpuId gpu = 0; gpu < cluster.gpus(); ++gpu) problem.node_of_rank.push_back(static_cast<int>(cluster.node_of(gpu)));
   return problem;

@@ -50,7 +50,7 @@ PlanFile make_plan(const PlanningInputs& inputs, const Ranking& ranking, const O
   plan.options = outcome.options;
   plan.predicted = {evaluator, device_names(inputs.cluster.topology), outcome.forward_seconds, outcome.backward_seconds};
   plan.schedule = lower(outcome, ranking.problem);
-  verify(plan.schedule, DocumentMask(inputs.batch.batch.offsets, plan.schedule.shape.window),
+  verify(plan.schedule, DocumentMask(inputs.batch.batch.offsets, plan.schedule.shape.mask),
          {.memory_bytes = smallest_memory(inputs.cluster.topology)});
   return plan;
 }
