@@ -91,13 +91,14 @@ void RankWalker::run(const Op& op, const Exchange& body) {
 }
 
 void RankWalker::run(const Op&, const Attend& body) {
-  const std::vector<RowInterval> seen = visible(body.q, body.k);
+  const VisibleRows seen = visible(body.q, body.k);
   const AttendCall call{.q = view(body.q),
                         .k = view(body.k),
                         .v = view(body.v),
                         .o = view(body.o),
                         .lse = view(body.lse),
-                        .visible = seen.data(),
+                        .visible = seen.main.data(),
+                        .sinks = seen.sinks_or_null(),
                         .groups = groups(body.q, body.k)};
   require(body.lse.has_value() == (schedule_.shape.kind == AttentionKind::softmax));
   require(same_rectangle(call.q, call.o) && (!body.lse || same_rectangle(call.q, call.lse)) && same_rectangle(call.k, call.v));
@@ -112,7 +113,7 @@ void RankWalker::run(const Op&, const Merge& body) {
 }
 
 void RankWalker::run(const Op&, const AttendBackward& body) {
-  const std::vector<RowInterval> seen = visible(body.q, body.k);
+  const VisibleRows seen = visible(body.q, body.k);
   const AttendBackwardCall call{.q = view(body.q),
                                 .k = view(body.k),
                                 .v = view(body.v),
@@ -122,7 +123,8 @@ void RankWalker::run(const Op&, const AttendBackward& body) {
                                 .d_q = view(body.d_q),
                                 .d_k = view(body.d_k),
                                 .d_v = view(body.d_v),
-                                .visible = seen.data(),
+                                .visible = seen.main.data(),
+                                .sinks = seen.sinks_or_null(),
                                 .groups = groups(body.q, body.k)};
   const bool softmax = schedule_.shape.kind == AttentionKind::softmax;
   require(body.o.has_value() == softmax && body.lse.has_value() == softmax);
@@ -179,7 +181,7 @@ std::vector<PostedMessage> RankWalker::posted(const std::vector<Message>& messag
   return all;
 }
 
-std::vector<RowInterval> RankWalker::visible(const Slice& queries, const Slice& keys) const {
+VisibleRows RankWalker::visible(const Slice& queries, const Slice& keys) const {
   return visible_rows(schedule_.mask, schedule_.tokens(queries.tokens), schedule_.tokens(keys.tokens));
 }
 

@@ -50,7 +50,7 @@ class RankWalker {
   SliceView view(const Slice& slice) const;
   SliceView view(const std::optional<Slice>& slice) const;
   std::vector<PostedMessage> posted(const std::vector<Message>& messages) const;
-  std::vector<RowInterval> visible(const Slice& queries, const Slice& keys) const;
+  VisibleRows visible(const Slice& queries, const Slice& keys) const;
   HeadGroups groups(const Slice& rows, const Slice& kv) const;
 
   const Schedule& schedule_;

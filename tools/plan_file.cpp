@@ -92,6 +92,7 @@ void write_plan_file(const std::filesystem::path& file, const PlanFile& plan) {
         {"gpus", plan.gpus},
         {"model", plan.model},
         {"layer", plan.layer},
+        {"mask", plan.mask ? Json(*plan.mask) : Json()},
         {"lengths", plan.recipe.lengths},
         {"tokens", plan.recipe.tokens},
         {"batch", plan.recipe.batch},
@@ -130,6 +131,7 @@ PlanFile read_plan_file(const std::filesystem::path& file) {
   plan.gpus = read_gpus(inputs);
   plan.model = inputs.text("model");
   plan.layer = inputs.text("layer");
+  if (!inputs.at("mask").is_null()) plan.mask = inputs.text("mask");
   plan.recipe = {inputs.text("lengths"), inputs.count<Token>("tokens"), inputs.count<std::size_t>("batch"),
                  inputs.count<std::uint64_t>("seed")};
   plan.options = read_options(top.section("options"));

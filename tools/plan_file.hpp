@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,12 @@ struct PlanFile {
   std::string cluster_text;  ///< YAML, so that the plan can be simulated again anywhere
   std::vector<GpuId> gpus;   ///< numbered in the whole cluster
   std::string model;
-  std::string layer;  ///< kind of layer
+  std::string layer;                ///< kind of layer
+  std::optional<std::string> mask;  ///< the rule that was asked for in place of the layer's
   BatchRecipe recipe;
   StrategyOptions options;
   Prediction predicted;
-  Schedule schedule;  ///< holds strategy, degrees, attention shape and document offsets
+  Schedule schedule;  ///< holds strategy, degrees, attention shape, mask rule and document offsets
 
   /// The GPUs the plan was made for.
   ClusterTopology cluster() const { return parse_cluster(cluster_text, cluster_name, gpus).topology; }

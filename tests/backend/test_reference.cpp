@@ -69,7 +69,7 @@ TEST_CASE("reference: linear attention of two tokens equals the numbers worked b
 
 TEST_CASE("reference: documents do not see each other, and a window of one token is the token itself") {
   const AttentionShape shape = shape_of(AttentionKind::softmax, 1, 1, 1, 1);
-  for (const DocumentMask& mask : {DocumentMask({0, 1, 2}), DocumentMask({0, 2}, 1)}) {
+  for (const DocumentMask& mask : {DocumentMask({0, 1, 2}), DocumentMask({0, 2}, window_rule(1))}) {
     const LayerResults results = reference_attention(shape, mask, two_tokens());
     CHECK(results.o.values == std::vector<float>{2, 6});
     CHECK(results.d_q.values == std::vector<float>{0, 0});
@@ -84,16 +84,16 @@ TEST_CASE("reference: query head h reads key/value head h / group") {
   CHECK(results.d_v.values == std::vector<float>{3, 7});
 }
 
-TEST_CASE("reference: gradients equal finite differences") {
+TEST_CASE("reference: gradients equal finite differences, under every mask rule") {
   for (const AttentionKind kind : {AttentionKind::softmax, AttentionKind::linear}) {
-    for (const std::optional<Token> window : {std::optional<Token>{}, std::optional<Token>{3}}) {
+    for (int rule = 0; rule < test::kRuleKinds; ++rule) {
       const AttentionShape shape = shape_of(kind, 4, 2, 3, 2);
-      const DocumentMask mask({0, 1, 6, 8}, window);
+      const DocumentMask mask({0, 1, 6, 8}, test::rule_of_kind(rule, 1, 3, 1));
       const LayerInputs inputs = random_inputs(shape, mask.tokens(), 5);
       const LayerResults results = reference_attention(shape, mask, inputs);
       const auto check = [&](HostTensor LayerInputs::*input, const HostTensor& gradient) {
         for (std::size_t i = 0; i < gradient.values.size(); ++i) {
-          CAPTURE(to_string(kind), window.value_or(0), i);
+          CAPTURE(to_string(kind), to_string(mask.rule()), i);
           // steps of 1/64 and fp32 results: 1e-3 is what central differences can promise
           CHECK(static_cast<double>(gradient.values[i]) ==
                 Approx(finite_difference(shape, mask, inputs, input, i)).margin(2e-3));

@@ -12,7 +12,7 @@ namespace {
 TEST_CASE("mutations of every strategy: verify refuses them all, and what it accepts does no harm") {
   const auto kind = GENERATE(AttentionKind::softmax, AttentionKind::linear);
   const AttentionShape shape{
-      .kind = kind, .query_heads = 4, .kv_heads = 2, .qk_dim = 4, .v_dim = 4, .dtype = DType::bf16, .window = {}};
+      .kind = kind, .query_heads = 4, .kv_heads = 2, .qk_dim = 4, .v_dim = 4, .dtype = DType::bf16, .mask = {}};
   const Problem problem = problem_on(shape, offsets_of({7, 1, 6}), 4, 2);
   std::size_t refused = 0, harmless = 0, skipped = 0;
   for (const Choice& choice : choices_for(problem)) {

@@ -28,11 +28,8 @@ class RandomSchedule {
                       number(1, 256),
                       number(1, 256),
                       dtype(),
-                      std::nullopt};
-    if (chance()) schedule.shape.window = draw(1, 1000);
-    std::optional<Token> window;
-    if (chance()) window = draw(1, 1000);
-    schedule.mask = random_mask(random_, 50, 9, window);
+                      random_rule(random_, 1000)};
+    schedule.mask = random_mask(random_, 50, 9, random_rule(random_, 1000));
     schedule.token_sets.emplace_back();
     for (int i = number(1, 5); i > 0; --i) schedule.token_sets.push_back(random_set(random_, 50));
     token_sets_ = schedule.token_sets.size();

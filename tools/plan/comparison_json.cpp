@@ -8,6 +8,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Lengths in tokens; null = unlimited, or no blocks.
+Json mask_json(const MaskRule& rule) {
+  const auto length = [](const std::optional<Token>& tokens) { return tokens ? Json(*tokens) : Json(); };
+  return {{"rule", to_string(rule)}, {"left", length(rule.left)}, {"right", length(rule.right)},
+          {"sinks", rule.sinks},     {"prefix", rule.prefix},     {"chunk", length(rule.chunk)}};
+}
+
 Json inputs_json(const PlanningInputs& inputs, const RankingOptions& options) {
   const AttentionShape& shape = inputs.layer.kind.attention;
   return {
@@ -24,7 +31,7 @@ Json inputs_json(const PlanningInputs& inputs, const RankingOptions& options) {
         {"qk_dim", shape.qk_dim},
         {"v_dim", shape.v_dim},
         {"dtype", to_string(shape.dtype)},
-        {"window", shape.window ? Json(*shape.window) : Json()}}},
+        {"mask", mask_json(shape.mask)}}},
       {"lengths", inputs.batch.recipe.lengths},
       {"tokens", inputs.batch.recipe.tokens},
       {"tokens_used", inputs.batch.batch.tokens()},

@@ -46,6 +46,7 @@ PlanFile make_plan(const PlanningInputs& inputs, const Ranking& ranking, const O
   plan.gpus = inputs.cluster.gpus;
   plan.model = inputs.layer.model.name;
   plan.layer = inputs.layer.kind.name;
+  plan.mask = inputs.layer.mask;
   plan.recipe = inputs.batch.recipe;
   plan.options = outcome.options;
   plan.predicted = {evaluator, device_names(inputs.cluster.topology), outcome.forward_seconds, outcome.backward_seconds};
