@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "backend/visible_rows.hpp"
 #include "planner/ir/errors.hpp"
 
 namespace hsap {

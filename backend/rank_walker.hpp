@@ -11,6 +11,7 @@
 #include "backend/monitor.hpp"
 #include "backend/rank_memory.hpp"
 #include "backend/row_tables.hpp"
+#include "backend/visible_rows.hpp"
 #include "planner/ir/timeline.hpp"
 
 namespace hsap {
