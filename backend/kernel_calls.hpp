@@ -7,8 +7,8 @@
 namespace hsap {
 
 /// q [nq, heads, qk], k [nk, kv_heads, qk], v [nk, kv_heads, v_dim] -> o [nq, heads, v_dim], lse [nq, heads, 1] (natural log).
-/// visible[i] and, when there are any, sinks[i]: key rows that query row i sees, two disjoint intervals. Neither end of either list
-/// may descend from one row to the next.
+/// visible[i] and, when there are any, sinks[i]: key rows that query row i sees, two disjoint intervals. Neither end of either
+/// list may descend from one row to the next.
 struct AttendCall {
   SliceView q, k, v, o;
   SliceView lse;  ///< softmax only

@@ -40,8 +40,7 @@ VisibleRows visible_rows(const DocumentMask& mask, const TokenSet& queries, cons
         const Token row = query - begin;
         visible.main.push_back(
             {begins.row_of(begin + rule.first_key(row)), ends.row_of(begin + rule.end_key(row, end - begin))});
-        if (has_sinks)
-          visible.sinks.push_back({sink_begins.row_of(begin), sink_ends.row_of(begin + rule.sink_end(row))});
+        if (has_sinks) visible.sinks.push_back({sink_begins.row_of(begin), sink_ends.row_of(begin + rule.sink_end(row))});
       }
     }
   }

@@ -1,5 +1,5 @@
-// The mask as seen by a kernel: for rows stored without gaps, the keys that a query may see are one interval of key rows, or two
-// where the mask has sinks.
+// The mask as seen by a kernel: for rows stored without gaps, the keys that a query may see are one interval of key rows, or
+// two where the mask has sinks.
 #pragma once
 
 #include <vector>

@@ -20,7 +20,8 @@ inline bool sees(const DocumentMask& mask, Token query, Token key) {
 
 inline constexpr int kRuleKinds = 10;
 
-/// causal, full, ahead, window, two-sided window, the same two with sinks, blocks, blocks with sinks, prefix. `near` >= 1, `far`
+/// causal, full, ahead, window, two-sided window, the same two with sinks, blocks, blocks with sinks, prefix. `near` >= 1,
+/// `far`
 /// >= 1 and `sinks` >= 1 are the lengths that the rule has.
 inline MaskRule rule_of_kind(int kind, Token near, Token far, Token sinks) {
   MaskRule rule;

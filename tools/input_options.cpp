@@ -20,7 +20,8 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       "Model: a Hugging Face config.json or a built-in name (default " + std::string(kDefaultModel) + ")", "FILE|NAME");
   add("--layer", options.layer, "Kind of layer, for models with several (default: the most frequent)", "KIND");
   add("--mask", options.mask,
-      "Which keys a query sees: causal, full, ahead:N, window:N, window:LEFT,RIGHT, blocks:N, prefix:N; sinks:N beside window or "
+      "Which keys a query sees: causal, full, ahead:N, window:N, window:LEFT,RIGHT, blocks:N, prefix:N; sinks:N beside window "
+      "or "
       "blocks (default: what the model's layer has)",
       "RULE");
   add("--lengths", options.lengths,

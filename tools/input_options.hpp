@@ -22,7 +22,7 @@ inline constexpr Token kDefaultTokens = 131'072;
 struct InputOptions {
   std::string cluster = kDefaultCluster;
   std::string model = kDefaultModel;
-  std::string layer;  ///< empty = the kind that most layers have
+  std::string layer;                ///< empty = the kind that most layers have
   std::optional<std::string> mask;  ///< a mask rule as parse_mask_rule() reads it; nullopt = what the layer has
   std::string lengths = kDefaultLengths;
   std::optional<std::string> column;

@@ -33,8 +33,8 @@ struct ChosenLayer {
 };
 /// `layer` empty = the kind that most layers have; remarks of the model say so when there are several.
 ChosenLayer read_layer(const std::string& file_or_name, const std::string& layer);
-/// The same layer under the mask rule `mask` (mask_rule.hpp). Throws InvalidInput for what is no rule, and for a linear layer under
-/// any but the causal one.
+/// The same layer under the mask rule `mask` (mask_rule.hpp). Throws InvalidInput for what is no rule, and for a linear layer
+/// under any but the causal one.
 ChosenLayer with_mask(ChosenLayer layer, const std::string& mask);
 
 /// How a batch was made: enough to make it again.

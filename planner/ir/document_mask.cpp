@@ -89,7 +89,8 @@ class DocumentPairs {
     }
     if (rule_.left) {
       const Token shift = std::min(*rule_.left, document_.size());
-      const TokenRange first{queries.begin - shift, queries.end - shift};  // the first keys that they see, where the document reaches that far
+      const TokenRange first{queries.begin - shift,
+                             queries.end - shift};  // the first keys that they see, where the document reaches that far
       total += sinks_.sum_of_clamped(first, document_.begin, sinks_end_) -
                begins_.sum_of_clamped(first, document_.begin, document_.end);
     } else if (rule_.chunk) {
@@ -130,8 +131,8 @@ std::size_t DocumentMask::document_of(Token token) const {
 
 VisibleKeys DocumentMask::visible_keys(Token query) const { return keys_seen_by(document_of(query), {query, query + 1}); }
 
-// Rows a .. b-1 see, together, [first_key(a), end_key(b-1)) without a hole, because first_key(x + 1) <= x + 1 <= end_key(x); and
-// the sinks [0, min(sinks, first_key(b-1))), of which those from first_key(a) on lie in that interval already.
+// Rows a .. b-1 see, together, [first_key(a), end_key(b-1)) without a hole, because first_key(x + 1) <= x + 1 <= end_key(x);
+// and the sinks [0, min(sinks, first_key(b-1))), of which those from first_key(a) on lie in that interval already.
 VisibleKeys DocumentMask::keys_seen_by(std::size_t document, TokenRange rows) const {
   const auto [begin, end] = this->document(document);
   const Token first = rows.begin - begin;
@@ -188,7 +189,8 @@ TokenSet DocumentMask::queries_seeing(const TokenSet& keys) const {
   std::vector<TokenRange> queries;
   for (const TokenRange& range : keys.ranges())
     for (std::size_t d = document_of(range.begin); d < documents() && offsets_[d] < range.end; ++d) {
-      const SeeingQueries seeing = queries_seeing(d, {std::max(range.begin, offsets_[d]), std::min(range.end, offsets_[d + 1])});
+      const SeeingQueries seeing =
+          queries_seeing(d, {std::max(range.begin, offsets_[d]), std::min(range.end, offsets_[d + 1])});
       queries.push_back(seeing.of_sinks);
       queries.push_back(seeing.of_others);
     }

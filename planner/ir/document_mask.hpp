@@ -16,9 +16,7 @@ struct VisibleKeys {
   TokenRange sinks;
   TokenRange main;
   Token size() const { return sinks.size() + main.size(); }
-  bool contains(Token key) const {
-    return (sinks.begin <= key && key < sinks.end) || (main.begin <= key && key < main.end);
-  }
+  bool contains(Token key) const { return (sinks.begin <= key && key < sinks.end) || (main.begin <= key && key < main.end); }
   bool operator==(const VisibleKeys&) const = default;
 };
 
@@ -48,8 +46,8 @@ class DocumentMask {
   /// Keys that `query` may see. O(log documents).
   VisibleKeys visible_keys(Token query) const;
 
-  /// Number of (query, key) pairs inside the mask with query in `queries` and key in `keys`. O(|queries| + |keys|) intervals, and
-  /// blocks that they touch.
+  /// Number of (query, key) pairs inside the mask with query in `queries` and key in `keys`. O(|queries| + |keys|) intervals,
+  /// and blocks that they touch.
   std::int64_t pairs(const TokenSet& queries, const TokenSet& keys) const;
   /// Pairs of the whole batch, l(l+1)/2 of a document of l tokens under the causal rule. O(documents).
   std::int64_t pairs() const;

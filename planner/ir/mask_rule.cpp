@@ -41,9 +41,9 @@ std::optional<std::string> length_problem(const char* name, const std::optional<
 /// What check() refuses.
 std::optional<std::string> problem_of(const MaskRule& rule) {
   const bool plain = !rule.left && !rule.chunk && rule.right == Token{0} && rule.sinks == 0;
-  for (const auto& problem : {length_problem("left", rule.left, 0), length_problem("right", rule.right, 0),
-                              length_problem("sinks", rule.sinks, 0), length_problem("prefix", rule.prefix, 0),
-                              length_problem("chunk", rule.chunk, 1)})
+  for (const auto& problem :
+       {length_problem("left", rule.left, 0), length_problem("right", rule.right, 0), length_problem("sinks", rule.sinks, 0),
+        length_problem("prefix", rule.prefix, 0), length_problem("chunk", rule.chunk, 1)})
     if (problem) return problem;
   if (rule.chunk && rule.left) return "blocks and a window cannot be combined: a block bounds what its queries see already";
   if (rule.chunk && rule.right != Token{0}) return "blocks cannot be combined with later keys: they are causal";

@@ -52,8 +52,8 @@ MaskRule window_rule(Token tokens);
 /// Causal blocks of `tokens` tokens. @pre tokens >= 1
 MaskRule block_rule(Token tokens);
 
-/// Throws InvalidInput for lengths below what makes sense or above a trillion, and for combinations that are not one of: causal,
-/// full, keys ahead, window (one- or two-sided) with or without sinks, blocks with or without sinks, prefix.
+/// Throws InvalidInput for lengths below what makes sense or above a trillion, and for combinations that are not one of:
+/// causal, full, keys ahead, window (one- or two-sided) with or without sinks, blocks with or without sinks, prefix.
 void check(const MaskRule& rule);
 
 /// "causal", "full", "causal, 32 ahead", "window 128" (the query included), "window 64 left, 32 right", "blocks of 8192",

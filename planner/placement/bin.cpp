@@ -7,9 +7,7 @@ namespace hsap {
 
 namespace {
 
-double cost_per_token(const Piece& piece) {
-  return piece.tokens() > 0 ? piece.cost / static_cast<double>(piece.tokens()) : 0;
-}
+double cost_per_token(const Piece& piece) { return piece.tokens() > 0 ? piece.cost / static_cast<double>(piece.tokens()) : 0; }
 
 bool cheaper(const Piece& a, const Piece& b) {
   const double of_a = cost_per_token(a);

@@ -39,8 +39,8 @@ struct Bin {
 
   /// Adds a piece at the end.
   void add(const Piece& piece);
-  /// Brings the pieces into order: those whose rows cost least on average first. Under the causal rule these are the ones nearest
-  /// to the start of their document.
+  /// Brings the pieces into order: those whose rows cost least on average first. Under the causal rule these are the ones
+  /// nearest to the start of their document.
   void sort();
   /// Adds a piece where the order wants it.
   void insert(const Piece& piece);

@@ -16,8 +16,8 @@ class RowCost {
   /// Cost of the rows [begin, end) of a document. O(1).
   double of(std::size_t document, Token begin, Token end) const { return below(document, end) - below(document, begin); }
 
-  /// The x for which the cost of [x, end) is nearest to `cost`, within [begin, end]: a piece of that cost off the tail. O(1) for
-  /// causal attention and causal windows, O(log(end - begin)) for other rules.
+  /// The x for which the cost of [x, end) is nearest to `cost`, within [begin, end]: a piece of that cost off the tail. O(1)
+  /// for causal attention and causal windows, O(log(end - begin)) for other rules.
   Token tail_begin(std::size_t document, Token begin, Token end, double cost) const;
   /// The x for which the cost of [begin, x) is nearest to `cost`, within [begin, end]: a piece of that cost off the head.
   Token head_end(std::size_t document, Token begin, Token end, double cost) const;

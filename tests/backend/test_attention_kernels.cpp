@@ -78,7 +78,7 @@ PartialBackward run_backward(const KernelSet& kernels, const AttentionShape& sha
                                 slice(out.d_k, part.keys, part.kv_heads),
                                 slice(out.d_v, part.keys, part.kv_heads),
                                 part.visible.main.data(),
-                        part.visible.sinks_or_null(),
+                                part.visible.sinks_or_null(),
                                 part.groups};
   (shape.kind == AttentionKind::softmax ? kernels.attend_backward_softmax : kernels.attend_backward_linear)(call);
   return out;
@@ -276,14 +276,10 @@ TEST_CASE("attention kernels: the FLOPs executed cover the pairs, and short docu
   const DocumentMask mask(offsets);
   const Rectangle part = rectangle(shape, mask, all, all, {0, 1});
   const HeadRange head{0, 1};
-  const AttendCall call{slice(inputs.q, part.queries, head),
-                        slice(inputs.k, part.keys, head),
-                        slice(inputs.v, part.keys, head),
-                        slice(out.o, part.queries, head),
-                        slice(out.lse, part.queries, head),
-                        part.visible.main.data(),
-                        part.visible.sinks_or_null(),
-                        part.groups};
+  const AttendCall call{slice(inputs.q, part.queries, head), slice(inputs.k, part.keys, head),
+                        slice(inputs.v, part.keys, head),    slice(out.o, part.queries, head),
+                        slice(out.lse, part.queries, head),  part.visible.main.data(),
+                        part.visible.sinks_or_null(),        part.groups};
   for (const KernelSet* kernels : supported_kernel_sets()) {
     CAPTURE(kernels->name);
     const double executed = kernels->attend_softmax(call);

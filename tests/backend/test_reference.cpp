@@ -174,6 +174,23 @@ TEST_CASE("compare_sampled: checks all rows within the budget, else agrees on sa
   CHECK(error_when_scaled(&LayerResults::d_v) > 5e-4);
 }
 
+TEST_CASE(
+    "compare_sampled: samples agree under every mask rule, and an error in one row of many is noticed where it is sampled") {
+  const AttentionShape shape = shape_of(AttentionKind::softmax, 2, 1, 4, 4);
+  for (int rule = 0; rule < test::kRuleKinds; ++rule) {
+    const DocumentMask mask({0, 3, 150, 300}, test::rule_of_kind(rule, 9, 40, 3));
+    CAPTURE(to_string(mask.rule()));
+    const LayerInputs inputs = random_inputs(shape, 300, 3);
+    LayerResults results = reference_attention(shape, mask, inputs);
+    const double budget = static_cast<double>(mask.pairs()) / 2;
+    const RelativeErrors sampled = compare_sampled(shape, mask, inputs, results, budget, 1);
+    CHECK_THAT(sampled.coverage, Catch::StartsWith("sampled: "));
+    CHECK(sampled.largest() < 1e-6);
+    for (float& value : results.d_k.values) value *= 1.001f;
+    CHECK(compare_sampled(shape, mask, inputs, results, budget, 1).d_k > 5e-4);
+  }
+}
+
 TEST_CASE("compare_sampled: keeps to its budget on one long document") {
   const AttentionShape shape = shape_of(AttentionKind::softmax, 2, 1, 1, 1);
   const Token tokens = 20'000;  // 400 million pairs over two heads

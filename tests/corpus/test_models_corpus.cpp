@@ -100,7 +100,8 @@ constexpr Refusal kRefused[] = {
     {"deepseek-ai--DeepSeek-V4-Pro.config.json", "compress_ratios is an array: compressed attention"},
     {"meta-llama--Llama-4-Maverick-17B-128E-Instruct.config.json",
      "text_config.attention_chunk_size is 8192: which layers are chunked is not in the file"},
-    {"meta-llama--Llama-4-Scout-17B-16E-Instruct.config.json", "text_config.attention_chunk_size is 8192: which layers are chunked is not in the file"},
+    {"meta-llama--Llama-4-Scout-17B-16E-Instruct.config.json",
+     "text_config.attention_chunk_size is 8192: which layers are chunked is not in the file"},
     {"zai-org--GLM-5.2.config.json", "index_topk is 2048: sparse attention by a top-k indexer"},
     {"FRAGMENT-gptneox-25b-heads-dont-divide.txt", ":1: begins with"},
 };

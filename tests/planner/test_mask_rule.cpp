@@ -40,8 +40,8 @@ TEST_CASE("mask rule: every kind can be asked for, and is told in words") {
 }
 
 TEST_CASE("mask rule: what cannot be meant is refused, with what works") {
-  for (const std::string text : {"", "Causal", "window", "window:", "window:1,2,3", "window:-1", "window:x", "sinks:4x,window:8", "32",
-                                 "window:8,,sinks:1", "blocks:1,2", "full:3", "causal,"})
+  for (const std::string text : {"", "Causal", "window", "window:", "window:1,2,3", "window:-1", "window:x",
+                                 "sinks:4x,window:8", "32", "window:8,,sinks:1", "blocks:1,2", "full:3", "causal,"})
     CHECK_THAT(refusal(text), Contains("mask rule \"" + text + "\"") && Contains("expected causal, full, ahead:N, window:N"));
   CHECK_THAT(refusal("window:0"), Contains("holds not even the query"));
   CHECK_THAT(refusal("blocks:0"), Contains("chunk is 0, expected 1 to"));
@@ -52,7 +52,8 @@ TEST_CASE("mask rule: what cannot be meant is refused, with what works") {
   CHECK_THAT(refusal("sinks:4"), Contains("sinks change nothing without a window or blocks"));
   CHECK_THAT(refusal("sinks:4,full"), Contains("sinks change nothing"));
   CHECK_THAT(refusal("prefix:4,sinks:4"), Contains("a prefix cannot be combined"));
-  for (const std::string text : {"window:4,blocks:8", "full,window:4", "causal,full", "prefix:4,blocks:4", "sinks:1,sinks:2,window:4"})
+  for (const std::string text :
+       {"window:4,blocks:8", "full,window:4", "causal,full", "prefix:4,blocks:4", "sinks:1,sinks:2,window:4"})
     CHECK_THAT(refusal(text), Contains("says two things that cannot be combined"));
 }
 

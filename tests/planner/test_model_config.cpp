@@ -149,7 +149,8 @@ TEST_CASE("model: layer_types say which layers slide") {
 
 TEST_CASE("model: chunked layers are named by layer_types, or by what Llama 4 says of rotary embedding") {
   const std::string size = "\"attention_chunk_size\": 64, ";
-  const std::string types = R"("layer_types": ["chunked_attention", "chunked_attention", "chunked_attention", "full_attention"])";
+  const std::string types =
+      R"("layer_types": ["chunked_attention", "chunked_attention", "chunked_attention", "full_attention"])";
   const ModelShape model = parse(config(size + types));
   REQUIRE(model.kinds.size() == 2);
   CHECK(model.kinds[0].name == "chunked");
@@ -165,7 +166,8 @@ TEST_CASE("model: chunked layers are named by layer_types, or by what Llama 4 sa
   CHECK(parse(config(size + "\"no_rope_layer_interval\": 4", "llama4_text")).kind("full").layers == Layers{3});
   CHECK_THAT(refusal(config(size + R"("no_rope_layers": [1, 0, 2, 0])", "llama4_text")), Contains("no_rope_layers[2] is 2"));
   CHECK_THAT(refusal(config(size + R"("no_rope_layers": [1, 0])", "llama4_text")), Contains("no_rope_layers has 2 entries"));
-  CHECK_THAT(refusal(config(size + "\"no_rope_layers\": [1, 0, 1, 0]", "other")), Contains("which layers are chunked is not in"));
+  CHECK_THAT(refusal(config(size + "\"no_rope_layers\": [1, 0, 1, 0]", "other")),
+             Contains("which layers are chunked is not in"));
   CHECK_THAT(refusal(config(size + "\"no_rope_layers\": []", "llama4_text")), Contains("which layers are chunked is not in"));
 }
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "planner/inputs/model/config_object.hpp"
 #include "planner/inputs/input_json.hpp"
 #include "planner/inputs/input_text.hpp"
+#include "planner/inputs/model/config_object.hpp"
 #include "planner/inputs/model/model_attention.hpp"
 #include "planner/inputs/model/model_layers.hpp"
 #include "planner/inputs/model/model_refusals.hpp"

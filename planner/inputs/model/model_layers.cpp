@@ -30,8 +30,9 @@ Mixers from_layer_types(const ConfigObject& config, int layers) {
     } else if (type == "linear_attention") {
       mixers.push_back(Mixer::delta);
     } else {
-      throw config.error(entry("layer_types", mixers.size()),
-                         "is " + shown(type) + ", expected full_attention, sliding_attention, chunked_attention or linear_attention");
+      throw config.error(
+          entry("layer_types", mixers.size()),
+          "is " + shown(type) + ", expected full_attention, sliding_attention, chunked_attention or linear_attention");
     }
   }
   return mixers;
@@ -109,8 +110,8 @@ Mixers with_period(int layers, int period, Mixer other) {
   return mixers;
 }
 
-/// Some layers are chunked. Which ones, only layer_types says, or what Llama 4 says of the layers without rotary embedding: those
-/// are full, the others chunked (Transformers: configuration_llama4.py).
+/// Some layers are chunked. Which ones, only layer_types says, or what Llama 4 says of the layers without rotary embedding:
+/// those are full, the others chunked (Transformers: configuration_llama4.py).
 Mixers from_chunk_size(const ConfigObject& config, const std::string& model_type, int layers,
                        std::vector<std::string>& remarks) {
   constexpr std::string_view kLayers = "no_rope_layers";
@@ -129,10 +130,11 @@ Mixers from_chunk_size(const ConfigObject& config, const std::string& model_type
     return mixers;
   }
   if (is_llama4 && config.active(kInterval)) return with_period(layers, config.number(kInterval), Mixer::chunked);
-  throw config.error("attention_chunk_size",
-                     "is " + shown(config.json().at("attention_chunk_size")) +
-                         ": which layers are chunked is not in the file; give layer_types, or set it to null to plan all layers "
-                         "as full attention, an upper bound");
+  throw config.error(
+      "attention_chunk_size",
+      "is " + shown(config.json().at("attention_chunk_size")) +
+          ": which layers are chunked is not in the file; give layer_types, or set it to null to plan all layers "
+          "as full attention, an upper bound");
 }
 
 /// MiMo-V2 repeats its window as attention_chunk_size; its layers slide.
