@@ -89,8 +89,7 @@ class DocumentPairs {
     }
     if (rule_.left) {
       const Token shift = std::min(*rule_.left, document_.size());
-      const TokenRange first{queries.begin - shift,
-                             queries.end - shift};  // the first keys that they see, where the document reaches that far
+      const TokenRange first{queries.begin - shift, queries.end - shift};  // first keys, as if the document began earlier
       total += sinks_.sum_of_clamped(first, document_.begin, sinks_end_) -
                begins_.sum_of_clamped(first, document_.begin, document_.end);
     } else if (rule_.chunk) {

@@ -28,7 +28,7 @@ std::int64_t sum_of_clamped(Token begin, Token end, Token low, Token high) {
 std::int64_t sum_of_block_begins(Token rows, Token chunk, Token most) {
   const Token blocks = rows / chunk;
   const Token below = std::min(blocks, most / chunk + 1);  // whole blocks that begin at `most` or before
-  return chunk * chunk * (below * (below - 1) / 2) + (blocks - below) * chunk * most +
+  return below * (below - 1) / 2 * chunk * chunk + (blocks - below) * chunk * most +
          rows % chunk * std::min(most, blocks * chunk);
 }
 

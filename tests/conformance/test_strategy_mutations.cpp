@@ -10,9 +10,17 @@ namespace hsap::test {
 namespace {
 
 TEST_CASE("mutations of every strategy: verify refuses them all, and what it accepts does no harm") {
-  const auto kind = GENERATE(AttentionKind::softmax, AttentionKind::linear);
-  const AttentionShape shape{
-      .kind = kind, .query_heads = 4, .kv_heads = 2, .qk_dim = 4, .v_dim = 4, .dtype = DType::bf16, .mask = {}};
+  const auto [kind, rule] = GENERATE(table<AttentionKind, std::string>({{AttentionKind::softmax, "causal"},
+                                                                        {AttentionKind::linear, "causal"},
+                                                                        {AttentionKind::softmax, "full"},
+                                                                        {AttentionKind::softmax, "sinks:1,window:3"}}));
+  const AttentionShape shape{.kind = kind,
+                             .query_heads = 4,
+                             .kv_heads = 2,
+                             .qk_dim = 4,
+                             .v_dim = 4,
+                             .dtype = DType::bf16,
+                             .mask = parse_mask_rule(rule)};
   const Problem problem = problem_on(shape, offsets_of({7, 1, 6}), 4, 2);
   std::size_t refused = 0, harmless = 0, skipped = 0;
   for (const Choice& choice : choices_for(problem)) {
@@ -30,8 +38,8 @@ TEST_CASE("mutations of every strategy: verify refuses them all, and what it acc
     });
     for (const auto& [name, count] : counts) skipped += count.skipped;
   }
-  WARN(to_string(kind) << ": " << refused << " mutations refused, " << harmless << " accepted and harmless, " << skipped
-                       << " changes that change nothing left out");
+  WARN(to_string(kind) << ", " << rule << ": " << refused << " mutations refused, " << harmless << " accepted and harmless, "
+                       << skipped << " changes that change nothing left out");
   CHECK(refused > 1000);
   CHECK(harmless * 10 < refused);
 }
