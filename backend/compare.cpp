@@ -94,10 +94,9 @@ class Sampler {
 
   /// Pairs that the oracle must visit for one key row: the whole rows of all queries that see it, of every head of the group.
   double pairs_behind(Token key) const {
-    const TokenRange queries = queries_seeing(key);
-    const double first = static_cast<double>(mask_.visible_keys(queries.begin).size());
-    const double last = static_cast<double>(mask_.visible_keys(queries.end - 1).size());
-    return shape_.queries_per_kv_head() * static_cast<double>(queries.size()) * (first + last) / 2;
+    const TokenRange document = mask_.document(mask_.document_of(key));
+    const std::int64_t pairs = mask_.pairs(mask_.queries_seeing(TokenSet{{key, key + 1}}), TokenSet{document});
+    return shape_.queries_per_kv_head() * static_cast<double>(pairs);
   }
 
   void check_query_row(Token query, int head) {
@@ -105,10 +104,9 @@ class Sampler {
     const ReferenceRow row = reference_row(shape_, mask_, inputs_, query, head);
     std::vector<double> o(static_cast<std::size_t>(shape_.v_dim));
     std::vector<double> d_q(static_cast<std::size_t>(shape_.qk_dim));
-    for (Token key = row.keys.begin; key < row.keys.end; ++key) {
-      const std::size_t i = static_cast<std::size_t>(key - row.keys.begin);
-      add_scaled(row.weight[i], row_of(inputs_.v, key, kv_head), shape_.v_dim, o.data());
-      add_scaled(row.d_score[i], row_of(inputs_.k, key, kv_head), shape_.qk_dim, d_q.data());
+    for (std::size_t i = 0; i < row.keys.size(); ++i) {
+      add_scaled(row.weight[i], row_of(inputs_.v, row.keys[i], kv_head), shape_.v_dim, o.data());
+      add_scaled(row.d_score[i], row_of(inputs_.k, row.keys[i], kv_head), shape_.qk_dim, d_q.data());
     }
     o_.add_row(row_of(results_.o, query, head), o);
     d_q_.add_row(row_of(results_.d_q, query, head), d_q);
@@ -122,7 +120,8 @@ class Sampler {
     for (int head = kv_head * shape_.queries_per_kv_head(); head < (kv_head + 1) * shape_.queries_per_kv_head(); ++head) {
       for (Token query = queries.begin; query < queries.end; ++query) {
         const ReferenceRow row = reference_row(shape_, mask_, inputs_, query, head);
-        const std::size_t i = static_cast<std::size_t>(key - row.keys.begin);
+        const auto place = std::lower_bound(row.keys.begin(), row.keys.end(), key);
+        const auto i = static_cast<std::size_t>(place - row.keys.begin());
         add_scaled(row.weight[i], row_of(inputs_.d_o, query, head), shape_.v_dim, d_v.data());
         add_scaled(row.d_score[i], row_of(inputs_.q, query, head), shape_.qk_dim, d_k.data());
       }

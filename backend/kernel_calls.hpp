@@ -21,11 +21,13 @@ struct RowDecay {
 };
 
 /// q [nq, heads, qk], k [nk, kv_heads, qk], v [nk, kv_heads, v_dim] -> o [nq, heads, v_dim], lse [nq, heads, 1] (natural log).
-/// visible[i]: key rows that query row i sees. Both ends must not descend from one row to the next.
+/// visible[i] and, when there are any, sinks[i]: key rows that query row i sees, two disjoint intervals. Neither end of either
+/// list may descend from one row to the next.
 struct AttendCall {
   SliceView q, k, v, o;
   SliceView lse;  ///< softmax only
   const RowInterval* visible = nullptr;
+  const RowInterval* sinks = nullptr;  ///< nullptr: none
   HeadGroups groups;
   PairDecay decay;
 };
@@ -37,6 +39,7 @@ struct AttendBackwardCall {
   SliceView delta;   ///< instead of o, when it has data: [nq, heads, 1] rowsum(d_o o)
   SliceView d_o, d_q, d_k, d_v;
   const RowInterval* visible = nullptr;
+  const RowInterval* sinks = nullptr;  ///< nullptr: none
   HeadGroups groups;
   PairDecay decay;
 };

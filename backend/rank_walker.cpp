@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "backend/visible_rows.hpp"
 #include "planner/ir/errors.hpp"
 
 namespace hsap {
@@ -98,7 +97,7 @@ void RankWalker::run(const Op& op, const Exchange& body) {
 }
 
 void RankWalker::run(const Op&, const Attend& body) {
-  const std::vector<RowInterval> seen = visible(body.q, body.k);
+  const VisibleRows seen = visible(body.q, body.k);
   const std::vector<float> rates = decay_rates(body.k);
   const std::vector<Index> query_tokens = decaying_rows(body.q), key_tokens = decaying_rows(body.k);
   const AttendCall call{.q = view(body.q),
@@ -106,7 +105,8 @@ void RankWalker::run(const Op&, const Attend& body) {
                         .v = view(body.v),
                         .o = view(body.o),
                         .lse = view(body.lse),
-                        .visible = seen.data(),
+                        .visible = seen.main.data(),
+                        .sinks = seen.sinks_or_null(),
                         .groups = groups(body.q, body.k),
                         .decay = {data_or_null(rates), data_or_null(query_tokens), data_or_null(key_tokens)}};
   require(body.lse.has_value() == (schedule_.shape.kind == AttentionKind::softmax));
@@ -129,7 +129,7 @@ void RankWalker::run(const Op&, const Delta& body) {
 
 void RankWalker::run(const Op&, const AttendBackward& body) {
   const bool by_delta = body.o && schedule_.buffer(rank_, body.o->buffer).role == Role::delta;
-  const std::vector<RowInterval> seen = visible(body.q, body.k);
+  const VisibleRows seen = visible(body.q, body.k);
   const std::vector<float> rates = decay_rates(body.k);
   const std::vector<Index> query_tokens = decaying_rows(body.q), key_tokens = decaying_rows(body.k);
   const AttendBackwardCall call{.q = view(body.q),
@@ -142,7 +142,8 @@ void RankWalker::run(const Op&, const AttendBackward& body) {
                                 .d_q = view(body.d_q),
                                 .d_k = view(body.d_k),
                                 .d_v = view(body.d_v),
-                                .visible = seen.data(),
+                                .visible = seen.main.data(),
+                                .sinks = seen.sinks_or_null(),
                                 .groups = groups(body.q, body.k),
                                 .decay = {data_or_null(rates), data_or_null(query_tokens), data_or_null(key_tokens)}};
   const bool softmax = schedule_.shape.kind == AttentionKind::softmax;
@@ -241,7 +242,7 @@ std::vector<PostedMessage> RankWalker::posted(const std::vector<Message>& messag
   return all;
 }
 
-std::vector<RowInterval> RankWalker::visible(const Slice& queries, const Slice& keys) const {
+VisibleRows RankWalker::visible(const Slice& queries, const Slice& keys) const {
   return visible_rows(schedule_.mask, schedule_.tokens(queries.tokens), schedule_.tokens(keys.tokens));
 }
 

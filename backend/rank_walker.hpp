@@ -11,6 +11,7 @@
 #include "backend/monitor.hpp"
 #include "backend/rank_memory.hpp"
 #include "backend/row_tables.hpp"
+#include "backend/visible_rows.hpp"
 #include "planner/ir/timeline.hpp"
 
 namespace hsap {
@@ -53,7 +54,7 @@ class RankWalker {
   SliceView view(const Slice& slice) const;
   SliceView view(const std::optional<Slice>& slice) const;
   std::vector<PostedMessage> posted(const std::vector<Message>& messages) const;
-  std::vector<RowInterval> visible(const Slice& queries, const Slice& keys) const;
+  VisibleRows visible(const Slice& queries, const Slice& keys) const;
   HeadGroups groups(const Slice& rows, const Slice& kv) const;
   /// [heads of the slice]; empty when nothing decays.
   std::vector<float> decay_rates(const Slice& kv) const;

@@ -42,8 +42,10 @@ ReferenceRow reference_row(const AttentionShape& shape, const DocumentMask& mask
                            int head) {
   const int kv_head = head / shape.queries_per_kv_head();
   ReferenceRow row;
-  row.keys = mask.visible_keys(query);
-  for (Token key = row.keys.begin; key < row.keys.end; ++key) {
+  const VisibleKeys visible = mask.visible_keys(query);
+  for (const TokenRange& range : {visible.sinks, visible.main})
+    for (Token key = range.begin; key < range.end; ++key) row.keys.push_back(key);
+  for (const Token key : row.keys) {
     row.weight.push_back(dot(row_of(inputs.q, query, head), row_of(inputs.k, key, kv_head), shape.qk_dim));
     row.d_score.push_back(dot(row_of(inputs.d_o, query, head), row_of(inputs.v, key, kv_head), shape.v_dim));
   }
@@ -78,9 +80,10 @@ LayerResults reference_attention(const AttentionShape& shape, const DocumentMask
     const int kv_head = head / shape.queries_per_kv_head();
     for (Token query = 0; query < mask.tokens(); ++query) {
       const ReferenceRow row = reference_row(shape, mask, inputs, query, head);
-      for (Token key = row.keys.begin; key < row.keys.end; ++key) {
-        const double weight = row.weight[static_cast<std::size_t>(key - row.keys.begin)];
-        const double d_score = row.d_score[static_cast<std::size_t>(key - row.keys.begin)];
+      for (std::size_t i = 0; i < row.keys.size(); ++i) {
+        const Token key = row.keys[i];
+        const double weight = row.weight[i];
+        const double d_score = row.d_score[i];
         add_scaled(weight, row_of(inputs.v, key, kv_head), shape.v_dim, o.row(query, head));
         add_scaled(weight, row_of(inputs.d_o, query, head), shape.v_dim, d_v.row(key, kv_head));
         add_scaled(d_score, row_of(inputs.k, key, kv_head), shape.qk_dim, d_q.row(query, head));

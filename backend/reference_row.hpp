@@ -8,12 +8,12 @@
 
 namespace hsap {
 
-/// The pairs of one query of one query head. [visible keys] in each vector.
+/// The pairs of one query of one query head. [visible keys] each.
 /// softmax: weight = p = softmax(q.k / sqrt(qk_dim)), d_score = p (d_o.v - sum_keys p d_o.v) / sqrt(qk_dim)
 /// linear:  weight = lambda^(query - key) q.k, d_score = lambda^(query - key) d_o.v (lambda: decay_rate)
 /// so that in both cases o = sum weight v, d_v += weight d_o, d_q = sum d_score k, d_k += d_score q.
 struct ReferenceRow {
-  TokenRange keys;
+  std::vector<Token> keys;  ///< ascending
   std::vector<double> weight;
   std::vector<double> d_score;
 };

@@ -33,18 +33,22 @@ std::vector<Index> row_tokens(const TokenSet& set) {
   return tokens;
 }
 
-std::vector<RowInterval> visible_rows(const DocumentMask& mask, const TokenSet& queries, const TokenSet& keys) {
-  std::vector<RowInterval> visible;
-  visible.reserve(static_cast<std::size_t>(queries.size()));
-  AscendingRows begins(keys);
-  AscendingRows ends(keys);
+VisibleRows visible_rows(const DocumentMask& mask, const TokenSet& queries, const TokenSet& keys) {
+  const MaskRule& rule = mask.rule();
+  const bool has_sinks = rule.sinks > 0;
+  VisibleRows visible;
+  visible.main.reserve(static_cast<std::size_t>(queries.size()));
+  if (has_sinks) visible.sinks.reserve(static_cast<std::size_t>(queries.size()));
+  AscendingRows begins(keys), ends(keys), sink_begins(keys), sink_ends(keys);
   for (const TokenRange& range : queries.ranges()) {
     Token query = range.begin;
     for (std::size_t document = mask.document_of(query); query < range.end; ++document) {
-      const TokenRange tokens = mask.document(document);
-      for (; query < std::min(tokens.end, range.end); ++query) {
-        const Token first = mask.window() ? std::max(tokens.begin, query - *mask.window() + 1) : tokens.begin;
-        visible.push_back({begins.row_of(first), ends.row_of(query + 1)});
+      const auto [begin, end] = mask.document(document);
+      for (; query < std::min(end, range.end); ++query) {
+        const Token row = query - begin;
+        visible.main.push_back(
+            {begins.row_of(begin + rule.first_key(row)), ends.row_of(begin + rule.end_key(row, end - begin))});
+        if (has_sinks) visible.sinks.push_back({sink_begins.row_of(begin), sink_ends.row_of(begin + rule.sink_end(row))});
       }
     }
   }

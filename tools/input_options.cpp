@@ -23,6 +23,11 @@ void add_input_options(CLI::App& command, InputOptions& options) {
       "Decay of a linear layer: scale of the heads' rates, 1 as in the first layer of MiniMax-Text-01, 0 for none (default: "
       "the model's)",
       "X");
+  add("--mask", options.mask,
+      "Which keys a query sees: causal, full, ahead:N, window:N, window:LEFT,RIGHT, blocks:N, prefix:N; sinks:N beside window "
+      "or "
+      "blocks (default: what the model's layer has)",
+      "RULE");
   add("--lengths", options.lengths,
       "Document lengths: a file or a built-in distribution (default " + std::string(kDefaultLengths) + ")", "FILE|NAME");
   add("--column", options.column, "Column of a CSV or JSONL file of lengths", "NAME");

@@ -1,4 +1,4 @@
-// The options that say what is planned: cluster, model, lengths, batch. Shared by `compare` and `plan`.
+// The options that say what is planned: cluster, model, mask, lengths, batch. Shared by `compare` and `plan`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,8 +22,9 @@ inline constexpr Token kDefaultTokens = 131'072;
 struct InputOptions {
   std::string cluster = kDefaultCluster;
   std::string model = kDefaultModel;
-  std::string layer;            ///< empty = the kind that most layers have
-  std::optional<double> decay;  ///< of a linear layer; nullopt = as the model has it
+  std::string layer;                ///< empty = the kind that most layers have
+  std::optional<std::string> mask;  ///< a mask rule as parse_mask_rule() reads it; nullopt = what the layer has
+  std::optional<double> decay;      ///< of a linear layer; nullopt = as the model has it
   std::string lengths = kDefaultLengths;
   std::optional<std::string> column;
   std::optional<Token> tokens;  ///< nullopt = kDefaultTokens, or what a ready batch (cu_seqlens) holds

@@ -1,5 +1,6 @@
 #include "tools/plan_file.hpp"
 
+#include <algorithm>
 #include "planner/inputs/input_json.hpp"
 #include "planner/inputs/input_text.hpp"
 #include "planner/ir/errors.hpp"
@@ -70,18 +71,39 @@ std::vector<GpuId> read_gpus(const Section& inputs) {
   return gpus;
 }
 
-StrategyOptions read_options(const Section& options) {
+StrategyOptions read_options(const std::string& file, const nlohmann::json& options) {
   StrategyOptions result;
-  if (!options.at("placement").is_null()) result.placement = options.text("placement");
-  if (!options.at("stages").is_null()) result.stages = options.count<int>("stages");
+  if (!options.is_object()) throw InvalidInput(file, 0, "options: expected an object");
+  for (const auto& [name, value] : options.items()) {
+    const auto field = std::find_if(option_fields().begin(), option_fields().end(),
+                                    [&name = name](const OptionField& f) { return f.name == name; });
+    if (field == option_fields().end()) throw InvalidInput(file, 0, "options: \"" + name + "\" is not an option");
+    field->set(result, value.is_string() ? value.get<std::string>() : value.dump());
+  }
   return result;
+}
+
+std::vector<Token> read_offsets(const std::string& file, const nlohmann::json& list) {
+  if (!list.is_array()) throw InvalidInput(file, 0, "contaminated: expected a list of document offsets");
+  std::vector<Token> offsets;
+  for (const nlohmann::json& offset : list) {
+    if (!offset.is_number_unsigned()) throw InvalidInput(file, 0, "contaminated: expected a list of document offsets");
+    offsets.push_back(offset.get<Token>());
+  }
+  return offsets;
 }
 
 }  // namespace
 
 Json to_json(const StrategyOptions& options) {
-  return {{"placement", options.placement.empty() ? Json() : Json(options.placement)},
-          {"stages", options.stages == 0 ? Json() : Json(options.stages)}};
+  Json json = Json::object();
+  for (const OptionField& field : option_fields()) {
+    const std::string value = field.value(options);
+    if (value.empty()) continue;
+    const bool is_number = std::all_of(value.begin(), value.end(), [](char c) { return '0' <= c && c <= '9'; });
+    json[field.name] = is_number ? Json(std::stoll(value)) : Json(value);
+  }
+  return json;
 }
 
 void write_plan_file(const std::filesystem::path& file, const PlanFile& plan) {
@@ -92,11 +114,12 @@ void write_plan_file(const std::filesystem::path& file, const PlanFile& plan) {
         {"gpus", plan.gpus},
         {"model", plan.model},
         {"layer", plan.layer},
+        {"mask", plan.mask ? Json(*plan.mask) : Json()},
         {"lengths", plan.recipe.lengths},
         {"tokens", plan.recipe.tokens},
         {"batch", plan.recipe.batch},
         {"seed", plan.recipe.seed},
-        {"documents", plan.schedule.mask.documents()}}},
+        {"documents", plan.batch_mask().documents()}}},
       {"strategy", plan.schedule.strategy},
       {"degrees", to_string(plan.schedule.degrees)},
       {"attention", to_string(plan.schedule.shape.kind)},
@@ -106,6 +129,7 @@ void write_plan_file(const std::filesystem::path& file, const PlanFile& plan) {
         {"device", plan.predicted.device},
         {"forward_seconds", plan.predicted.forward_seconds},
         {"backward_seconds", plan.predicted.backward_seconds}}},
+      {"contaminated", plan.contaminated ? Json(*plan.contaminated) : Json()},
       {"cluster_yaml", plan.cluster_text},
       {"schedule", to_json(plan.schedule)},
   };
@@ -130,14 +154,19 @@ PlanFile read_plan_file(const std::filesystem::path& file) {
   plan.gpus = read_gpus(inputs);
   plan.model = inputs.text("model");
   plan.layer = inputs.text("layer");
+  if (!inputs.at("mask").is_null()) plan.mask = inputs.text("mask");
   plan.recipe = {inputs.text("lengths"), inputs.count<Token>("tokens"), inputs.count<std::size_t>("batch"),
                  inputs.count<std::uint64_t>("seed")};
-  plan.options = read_options(top.section("options"));
+  plan.options = read_options(name, top.at("options"));
+  if (!top.at("contaminated").is_null()) plan.contaminated = read_offsets(name, top.at("contaminated"));
   plan.predicted = {predicted.text("evaluator"), predicted.text("device"), predicted.seconds("forward_seconds"),
                     predicted.seconds("backward_seconds")};
   try {
     plan.schedule = schedule_from_json(top.at("schedule"));
     verify(plan.schedule, plan.schedule.mask);
+    if (plan.batch_mask().tokens() != plan.schedule.mask.tokens())
+      throw InvalidInput("has " + std::to_string(plan.schedule.mask.tokens()) + " tokens, the batch " +
+                         std::to_string(plan.batch_mask().tokens()));
   } catch (const InvalidInput& error) {
     throw InvalidInput(name, 0, std::string("schedule: ") + error.what());
   }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,17 +28,23 @@ struct PlanFile {
   std::string cluster_text;  ///< YAML, so that the plan can be simulated again anywhere
   std::vector<GpuId> gpus;   ///< numbered in the whole cluster
   std::string model;
-  std::string layer;  ///< kind of layer
+  std::string layer;                ///< kind of layer
+  std::optional<std::string> mask;  ///< the rule that was asked for in place of the layer's
   BatchRecipe recipe;
   StrategyOptions options;
   Prediction predicted;
-  Schedule schedule;  ///< holds strategy, degrees, attention shape and document offsets
+  /// cu_seqlens of the batch, when the schedule contaminates: when it is made for one document of all tokens, as published code
+  /// is that does not look at documents.
+  std::optional<std::vector<Token>> contaminated;
+  Schedule schedule;  ///< holds strategy, degrees, attention shape, mask rule and document offsets
 
+  /// The mask of the batch, which the results should respect.
+  DocumentMask batch_mask() const { return DocumentMask(contaminated.value_or(schedule.mask.offsets()), schedule.mask.rule()); }
   /// The GPUs the plan was made for.
   ClusterTopology cluster() const { return parse_cluster(cluster_text, cluster_name, gpus).topology; }
 };
 
-/// {"placement": "zigzag", "stages": 2}; null for what is left to the strategy.
+/// {"placement": "zigzag", "stages": 2}: what is not left to the strategy.
 nlohmann::ordered_json to_json(const StrategyOptions& options);
 
 /// Whole or not at all (whole_file.hpp).

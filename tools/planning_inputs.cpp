@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "planner/inputs/document_lengths.hpp"
 #include "planner/inputs/input_text.hpp"
@@ -105,13 +106,26 @@ ChosenLayer read_layer(const std::string& file_or_name, const std::string& layer
   std::error_code error;
   if (!is_preset && !std::filesystem::exists(file_or_name, error))
     throw InvalidInput("model " + shown(file_or_name) + ": no such file, and none of the built-in ones: " + listed(presets));
-  ChosenLayer chosen{is_preset ? model_preset(file_or_name) : read_model_config(file_or_name), {}};
+  ChosenLayer chosen{is_preset ? model_preset(file_or_name) : read_model_config(file_or_name), {}, {}};
   if (chosen.model.kinds.empty()) throw InvalidInput("model " + chosen.model.name + " has no layer with attention");
   chosen.kind = layer.empty() ? chosen.model.kinds.front() : chosen.model.kind(layer);
   if (layer.empty() && chosen.model.kinds.size() > 1)
     chosen.model.remarks.push_back("the model has several kinds of layers: " + kinds_text(chosen.model) + "; this is " +
                                    chosen.kind.name + ", choose with --layer");
   return chosen;
+}
+
+ChosenLayer with_mask(ChosenLayer layer, const std::string& mask) {
+  AttentionShape& shape = layer.kind.attention;
+  const MaskRule rule = parse_mask_rule(mask);
+  if (shape.kind == AttentionKind::linear && rule != MaskRule{})
+    throw InvalidInput("--mask " + mask + ": layer " + layer.kind.name + " of " + layer.model.name +
+                       " is linear attention, whose state sums all earlier tokens; only causal works, or another --layer");
+  if (rule != shape.mask)
+    layer.model.remarks.push_back("the mask rule is as asked for with --mask; the model's layer has: " + to_string(shape.mask));
+  shape.mask = rule;
+  layer.mask = mask;
+  return layer;
 }
 
 ChosenBatch read_batch(const std::string& file_or_name, const std::optional<std::string>& column, std::optional<Token> tokens,
@@ -127,10 +141,11 @@ ChosenBatch read_batch(const std::string& file_or_name, const std::optional<std:
 }
 
 PlanningInputs read_inputs(const InputOptions& options) {
-  PlanningInputs inputs{read_cluster(options.cluster, options.gpus), read_layer(options.model, options.layer),
-                        read_batch(options.lengths, options.column, options.tokens, options.batch, options.seed)};
-  if (options.decay) set_decay(*options.decay, inputs.layer);
-  return inputs;
+  ChosenLayer layer = read_layer(options.model, options.layer);
+  if (options.mask) layer = with_mask(std::move(layer), *options.mask);
+  if (options.decay) set_decay(*options.decay, layer);
+  return {read_cluster(options.cluster, options.gpus), std::move(layer),
+          read_batch(options.lengths, options.column, options.tokens, options.batch, options.seed)};
 }
 
 std::vector<std::string> PlanningInputs::remarks() const {
@@ -172,7 +187,7 @@ std::string describe(const AttentionShape& shape) {
   std::string text = to_string(shape.kind) + ", " + std::to_string(shape.query_heads) + " query heads, " +
                      std::to_string(shape.kv_heads) + " kv heads, head width " + std::to_string(shape.qk_dim);
   if (shape.v_dim != shape.qk_dim) text += " (v " + std::to_string(shape.v_dim) + ")";
-  if (shape.window) text += ", window " + format_count(*shape.window);
+  if (shape.mask != MaskRule{}) text += ", mask " + to_string(shape.mask);
   std::ostringstream decay;  // six significant digits, as many as there are
   if (shape.decay != 0) decay << ", decay " << shape.decay;
   return text + decay.str() + ", " + to_string(shape.dtype);

@@ -2,6 +2,7 @@
 // batch.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,13 @@ ChosenCluster parse_cluster(const std::string& text, const std::string& source, 
 struct ChosenLayer {
   ModelShape model;
   LayerKind kind;
+  std::optional<std::string> mask = {};  ///< the rule that was asked for in place of the model's
 };
 /// `layer` empty = the kind that most layers have; remarks of the model say so when there are several.
 ChosenLayer read_layer(const std::string& file_or_name, const std::string& layer);
+/// The same layer under the mask rule `mask` (mask_rule.hpp). Throws InvalidInput for what is no rule, and for a linear layer
+/// under any but the causal one.
+ChosenLayer with_mask(ChosenLayer layer, const std::string& mask);
 
 /// How a batch was made: enough to make it again.
 struct BatchRecipe {
@@ -64,7 +69,7 @@ PlanningInputs read_inputs(const InputOptions& options);
 
 /// "H100 SXM", or "H100 SXM, H20" when GPUs differ.
 std::string device_names(const ClusterTopology& cluster);
-/// "softmax, 32 query heads, 8 kv heads, head width 128, bf16".
+/// "softmax, 32 query heads, 8 kv heads, head width 128, bf16"; a mask rule other than the causal one is told as well.
 std::string describe(const AttentionShape& shape);
 
 }  // namespace hsap

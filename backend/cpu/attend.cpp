@@ -120,7 +120,7 @@ double attend_block(const AttendCall& call, const KeySpan& span, ForwardScratch&
   pack_plain(call.q, head, first, last, Kind::query_factor(qk), scratch.q);
   set_zero(scratch.o, (last - first) * scratch.padded_v);
   Kind::start(scratch, last - first);
-  for_each_tile(call.visible, span, first, last, [&](const Tile& tile) {
+  for_each_tile(call.visible, call.sinks, span, first, last, [&](const Tile& tile) {
     const Index key = tile.begin - span.begin;
     const Index row = tile.first - first;
     Kind::enter(call, scratch, kv, tile);
@@ -128,7 +128,7 @@ double attend_block(const AttendCall& call, const KeySpan& span, ForwardScratch&
                       {scratch.k_transposed + key * qk, qk * kPanel}, scratch.scores, kKeyBlock, false);
     for (Index i = 0; i < tile.rows(); ++i) {
       float* scores = scratch.scores + i * kKeyBlock;
-      const SeenColumns seen = seen_columns(call.visible[tile.first + i], tile);
+      const SeenColumns seen = seen_columns(tile, i);
       clear_beside(scores, seen, tile.columns());
       if (!seen.empty()) Kind::weigh(scratch, row + i, tile.first + i, scores, seen);
     }
@@ -142,7 +142,7 @@ double attend_block(const AttendCall& call, const KeySpan& span, ForwardScratch&
 
 template <class Kind>
 double attend(const AttendCall& call) {
-  const KeySpan span = keys_seen(call.visible, call.q.row_count);
+  const KeySpan span = keys_seen(call.visible, call.sinks, call.q.row_count);
   ForwardScratch scratch(call, span);
   double flops = 0;
   for (Index kv = 0; kv < call.k.heads; ++kv) {

@@ -132,7 +132,7 @@ double differentiate_block(const AttendBackwardCall& call, const KeySpan& span, 
   pack_rows(call.d_o, head, first, last, kQueryBlock, scratch.d_o_panels);
   set_zero(scratch.d_q, (last - first) * padded_qk);
   Kind::start(call, scratch, head, first, last);
-  for_each_tile(call.visible, span, first, last, [&](const Tile& tile) {
+  for_each_tile(call.visible, call.sinks, span, first, last, [&](const Tile& tile) {
     const Index rows = tile.rows();
     const Index columns = tile.columns();
     const Index key = tile.begin - span.begin;
@@ -145,7 +145,7 @@ double differentiate_block(const AttendBackwardCall& call, const KeySpan& span, 
     for (Index i = 0; i < rows; ++i) {
       float* weights = scratch.weights + i * kKeyBlock;
       float* d_scores = scratch.d_scores + i * kKeyBlock;
-      const SeenColumns seen = seen_columns(call.visible[tile.first + i], tile);
+      const SeenColumns seen = seen_columns(tile, i);
       clear_beside(weights, seen, columns);
       clear_beside(d_scores, seen, columns);
       if (!seen.empty()) Kind::differentiate(scratch, row + i, tile.first + i, weights, d_scores, seen);
@@ -169,7 +169,7 @@ void fill_outside(const SliceView& gradient, Index head, const KeySpan& span) {
 
 template <class Kind>
 double attend_backward(const AttendBackwardCall& call) {
-  const KeySpan span = keys_seen(call.visible, call.q.row_count);
+  const KeySpan span = keys_seen(call.visible, call.sinks, call.q.row_count);
   BackwardScratch scratch(call, span);
   double flops = 0;
   for (Index kv = 0; kv < call.k.heads; ++kv) {

@@ -12,7 +12,7 @@ namespace {
 constexpr Index kQueryBlock = 96;
 constexpr Index kKeyBlock = 256;
 
-/// Key rows that any query row sees, the first rounded down to a panel: only these are packed.
+/// From the first to the last key row that any query row sees, the first rounded down to a panel: only these are packed.
 struct KeySpan {
   Index begin = 0;
   Index end = 0;
@@ -24,6 +24,15 @@ inline KeySpan keys_seen(const RowInterval* visible, Index query_rows) {
   while (first < query_rows && visible[first].begin == visible[first].end) ++first;
   if (first == query_rows) return {};
   return {round_down(visible[first].begin, kPanel), visible[query_rows - 1].end};
+}
+
+/// The same over both lists of a call.
+inline KeySpan keys_seen(const RowInterval* visible, const RowInterval* sinks, Index query_rows) {
+  const KeySpan main = keys_seen(visible, query_rows);
+  const KeySpan first_keys = sinks != nullptr ? keys_seen(sinks, query_rows) : KeySpan{};
+  if (first_keys.begin == first_keys.end) return main;
+  if (main.begin == main.end) return first_keys;
+  return {smaller(first_keys.begin, main.begin), larger(first_keys.end, main.end)};
 }
 
 /// End of the block of query rows that starts at `begin`. A block ends early where a row sees no key of the row before: at the
@@ -39,15 +48,17 @@ inline Index block_end(const RowInterval* visible, Index begin, Index query_rows
   return end;
 }
 
-/// Query rows first .. last-1 against key rows begin .. end-1, which are whole panels counted from the span's begin.
+/// Query rows first .. last-1 against key rows begin .. end-1, which are whole panels counted from the span's begin. Of these a
+/// row sees what lies in its interval of `visible`, the list of the call that the tile is of.
 struct Tile {
+  const RowInterval* visible;
   Index first, last;
   Index begin, end;
   Index rows() const { return last - first; }
   Index columns() const { return end - begin; }
 };
 
-/// Calls body(tile) for the tiles of the query rows first .. last-1 that hold pairs.
+/// Calls body(tile) for the tiles of one list and the query rows first .. last-1 that hold pairs.
 template <class Body>
 void for_each_tile(const RowInterval* visible, const KeySpan& span, Index first, Index last, Body&& body) {
   const auto down = [&](Index key) { return span.begin + round_down(key - span.begin, kPanel); };
@@ -57,7 +68,7 @@ void for_each_tile(const RowInterval* visible, const KeySpan& span, Index first,
   const Index keys_end = visible[last - 1].end;
   for (Index begin = down(visible[first].begin); begin < keys_end; begin += kKeyBlock) {
     const Index end = smaller(begin + kKeyBlock, keys_end);
-    Tile tile{first, last, 0, 0};
+    Tile tile{visible, first, last, 0, 0};
     while (tile.first < last && visible[tile.first].end <= begin) ++tile.first;
     while (tile.last > tile.first && visible[tile.last - 1].begin >= end) --tile.last;
     if (tile.first == tile.last) continue;
@@ -67,6 +78,14 @@ void for_each_tile(const RowInterval* visible, const KeySpan& span, Index first,
   }
 }
 
+/// The same for both lists of a call.
+template <class Body>
+void for_each_tile(const RowInterval* visible, const RowInterval* sinks, const KeySpan& span, Index first, Index last,
+                   Body&& body) {
+  if (sinks != nullptr) for_each_tile(sinks, span, first, last, body);
+  for_each_tile(visible, span, first, last, body);
+}
+
 /// The columns of a tile that one query row sees, and the same rounded out to whole vectors.
 struct SeenColumns {
   Index begin, end;
@@ -74,7 +93,9 @@ struct SeenColumns {
   bool empty() const { return begin >= end; }
 };
 
-inline SeenColumns seen_columns(const RowInterval& visible, const Tile& tile) {
+/// For row tile.first + i.
+inline SeenColumns seen_columns(const Tile& tile, Index i) {
+  const RowInterval& visible = tile.visible[tile.first + i];
   const Index begin = larger(visible.begin - tile.begin, 0);
   const Index end = smaller(visible.end - tile.begin, tile.columns());
   if (begin >= end) return {};

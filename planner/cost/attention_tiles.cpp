@@ -40,18 +40,19 @@ void add_document(const DocumentMask& mask, TokenRange document, const CompactRo
   const Token keys_before = keys.row_of(document.begin);
   if (keys.row_of(document.end) == keys_before) return;
   const Token packed_rows = rows.size() * heads;
+  const auto tiles_of = [&](Token first_key, Token end_key) -> std::int64_t {  // counted from the document's begin
+    const Token begin = first_key > 0 ? keys.row_of(document.begin + first_key) - keys_before : 0;
+    const Token end = end_key > 0 ? keys.row_of(document.begin + end_key) - keys_before : 0;
+    return begin == end ? 0 : (end + tile.keys - 1) / tile.keys - begin / tile.keys;
+  };
   std::size_t first_hint = 0;
   std::size_t last_hint = 0;
   for (Token row = 0; row < packed_rows; row += tile.rows) {
-    const Token last_row = std::min(row + tile.rows, packed_rows) - 1;
-    const Token end = keys.row_of(rows.token_at(last_row / heads, last_hint) + 1) - keys_before;
-    Token begin = 0;
-    if (mask.window()) {
-      const Token first_visible = rows.token_at(row / heads, first_hint) - *mask.window() + 1;
-      begin = first_visible > document.begin ? keys.row_of(first_visible) - keys_before : 0;
-    }
-    if (begin == end) continue;
-    const std::int64_t steps = (end + tile.keys - 1) / tile.keys - begin / tile.keys;
+    const Token first = rows.token_at(row / heads, first_hint) - document.begin;
+    const Token last = rows.token_at((std::min(row + tile.rows, packed_rows) - 1) / heads, last_hint) - document.begin;
+    const std::int64_t steps = tiles_of(mask.rule().first_key(first), mask.rule().end_key(last, document.size())) +
+                               tiles_of(0, mask.rule().sink_end(last));
+    if (steps == 0) continue;
     ++count.blocks;
     count.tiles += steps;
     count.longest_block = std::max(count.longest_block, steps);

@@ -28,7 +28,7 @@ struct TileCount {
 
 /// The rows of `queries` against the rows of `keys` under the mask. A document's rows are compact on both sides: two documents
 /// never share a tile, two pieces of one document may. Each block walks from the first key that its first row may see to the
-/// last that its last row may see, as kernels do. Example: tiles
+/// last that its last row may see, as kernels do, and, as hsap's own do, over the sinks of its last row apart. Example: tiles
 /// of 128 x 128, one query head per kv head, one document of 300 tokens against itself: 3 blocks of 1, 2, 3 steps. O(query
 /// tiles x log of the intervals of `keys` + documents touched x log of documents).
 TileCount count_tiles(const DocumentMask& mask, const TokenSet& queries, const TokenSet& keys, int query_heads_per_kv_head,

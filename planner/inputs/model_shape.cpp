@@ -17,7 +17,7 @@ const LayerKind& ModelShape::kind(const std::string& wanted) const {
 AttentionShape linear_counterpart(const AttentionShape& shape) {
   AttentionShape linear = shape;
   linear.kind = AttentionKind::linear;
-  linear.window = std::nullopt;
+  linear.mask = MaskRule{};
   return linear;
 }
 

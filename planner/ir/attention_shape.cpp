@@ -36,11 +36,14 @@ double decay_rate(const AttentionShape& shape, int kv_head) {
 void check_decay(const AttentionShape& shape) {
   if (shape.decay == 0) return;
   const bool is_rate = shape.decay > 0 && std::isfinite(shape.decay);
-  if (is_rate && shape.kind == AttentionKind::linear) return;
+  if (is_rate && shape.kind == AttentionKind::linear && shape.mask.is_causal()) return;
   std::ostringstream text;
   text << "attention shape: decay is " << shape.decay << ", ";
   if (!is_rate)
     text << "expected 0 (none) or a positive, finite scale of the decay rates";
+  else if (shape.kind == AttentionKind::linear)
+    text << "and the mask " << to_string(shape.mask)
+         << " shows later keys, which cannot have decayed; expected a causal mask, or 0";
   else
     text << "but " << to_string(shape.kind) << " attention has none; expected 0, or a linear layer";
   throw InvalidInput(text.str());

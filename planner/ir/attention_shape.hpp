@@ -1,10 +1,9 @@
 // The sizes of one attention layer: what the IR needs to know of a model. ModelShape (planner/inputs) holds one per layer kind.
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "planner/ir/ids.hpp"
+#include "planner/ir/mask_rule.hpp"
 
 namespace hsap {
 
@@ -29,8 +28,8 @@ struct AttentionShape {
   int qk_dim = 0;    ///< elements of one q or k head
   int v_dim = 0;     ///< elements of one v or o head (differs from qk_dim under MLA)
   DType dtype = DType::bf16;
-  std::optional<Token> window;  ///< sliding window in tokens, the query itself included
-  double decay = 0;             ///< linear attention: scale of the decay rates (see decay_rate); 0 = no decay
+  MaskRule mask;     ///< which keys of its document a query sees
+  double decay = 0;  ///< linear attention: scale of the decay rates (see decay_rate); 0 = no decay
 
   int queries_per_kv_head() const { return query_heads / kv_heads; }
   bool operator==(const AttentionShape&) const = default;

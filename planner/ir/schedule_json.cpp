@@ -116,18 +116,31 @@ json write(const RankProgram& program) {
           {"backward", write(program.backward)}};
 }
 
+/// Only what differs from the causal rule; a null = unlimited.
+json write(const MaskRule& rule) {
+  const MaskRule causal;
+  const auto length = [](const std::optional<Token>& tokens) { return tokens ? json(*tokens) : json(); };
+  json result = json::object();
+  if (rule.left != causal.left) result["left"] = length(rule.left);
+  if (rule.right != causal.right) result["right"] = length(rule.right);
+  if (rule.sinks != causal.sinks) result["sinks"] = rule.sinks;
+  if (rule.prefix != causal.prefix) result["prefix"] = rule.prefix;
+  if (rule.chunk != causal.chunk) result["chunk"] = length(rule.chunk);
+  return result;
+}
+
 json write(const AttentionShape& shape) {
   json result = {{"kind", to_string(shape.kind)}, {"query_heads", shape.query_heads},
                  {"kv_heads", shape.kv_heads},    {"qk_dim", shape.qk_dim},
                  {"v_dim", shape.v_dim},          {"dtype", to_string(shape.dtype)}};
-  if (shape.window) result["window"] = *shape.window;
+  if (shape.mask != MaskRule{}) result["rule"] = write(shape.mask);
   if (shape.decay != 0) result["decay"] = shape.decay;
   return result;
 }
 
 json write(const DocumentMask& mask) {
   json result = {{"offsets", mask.offsets()}};
-  if (mask.window()) result["window"] = *mask.window();
+  if (mask.rule() != MaskRule{}) result["rule"] = write(mask.rule());
   return result;
 }
 

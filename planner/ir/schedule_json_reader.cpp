@@ -48,13 +48,31 @@ Role read_role(const json& value) {
                            Role::d_v, Role::state, Role::d_state});
 }
 
-std::optional<Token> read_window(const json& object) {
-  if (!object.contains("window")) return std::nullopt;
-  return read_field(object, "window", [](const json& value) { return read_integer(value, 1, kMostTokens); });
+MaskRule read_rule(const json& value) {
+  expect_keys(value, {"left", "right", "sinks", "prefix", "chunk"});
+  const auto length = [](const json& number) { return read_integer(number, 0, kMostTokens); };
+  const auto limit = [&](const json& number) { return number.is_null() ? std::nullopt : std::optional(length(number)); };
+  MaskRule rule;
+  if (value.contains("left")) rule.left = read_field(value, "left", limit);
+  if (value.contains("right")) rule.right = read_field(value, "right", limit);
+  if (value.contains("sinks")) rule.sinks = read_field(value, "sinks", length);
+  if (value.contains("prefix")) rule.prefix = read_field(value, "prefix", length);
+  if (value.contains("chunk")) rule.chunk = read_field(value, "chunk", limit);
+  try {
+    check(rule);
+  } catch (const InvalidInput& error) {
+    throw JsonMistake{"", error.what()};
+  }
+  return rule;
+}
+
+/// The causal rule when the object has none.
+MaskRule read_rule_of(const json& object) {
+  return object.contains("rule") ? read_field(object, "rule", read_rule) : MaskRule{};
 }
 
 AttentionShape read_shape(const json& value) {
-  expect_keys(value, {"kind", "query_heads", "kv_heads", "qk_dim", "v_dim", "dtype", "window", "decay"});
+  expect_keys(value, {"kind", "query_heads", "kv_heads", "qk_dim", "v_dim", "dtype", "rule", "decay"});
   const auto positive = [](const json& number) { return read_int(number, 1); };
   AttentionShape shape;
   shape.kind = read_field(value, "kind", read_attention_kind);
@@ -63,18 +81,19 @@ AttentionShape read_shape(const json& value) {
   shape.qk_dim = read_field(value, "qk_dim", positive);
   shape.v_dim = read_field(value, "v_dim", positive);
   shape.dtype = read_field(value, "dtype", read_dtype);
-  shape.window = read_window(value);
+  shape.mask = read_rule_of(value);
   if (value.contains("decay")) shape.decay = read_field(value, "decay", read_scale);
   return shape;
 }
 
 DocumentMask read_mask(const json& value) {
-  expect_keys(value, {"offsets", "window"});
+  expect_keys(value, {"offsets", "rule"});
   auto offsets = read_field(value, "offsets", [](const json& list) {
     return read_list(list, [](const json& number) { return read_integer(number, 0, kMostTokens); });
   });
+  const MaskRule rule = read_rule_of(value);
   try {
-    return DocumentMask(std::move(offsets), read_window(value));
+    return DocumentMask(std::move(offsets), rule);
   } catch (const InvalidInput& error) {
     throw JsonMistake{"", error.what()};
   }

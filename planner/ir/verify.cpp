@@ -15,7 +15,7 @@ namespace {
 
 std::string describe(const DocumentMask& mask) {
   return std::to_string(mask.tokens()) + " tokens in " + std::to_string(mask.documents()) + " documents, " +
-         (mask.window() ? "window " + std::to_string(*mask.window()) : std::string("no window"));
+         to_string(mask.rule());
 }
 
 void check_batch(const Schedule& schedule, const DocumentMask& mask) {

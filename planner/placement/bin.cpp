@@ -7,7 +7,12 @@ namespace hsap {
 
 namespace {
 
-bool nearer_to_start(const Piece& a, const Piece& b) {
+double cost_per_token(const Piece& piece) { return piece.tokens() > 0 ? piece.cost / static_cast<double>(piece.tokens()) : 0; }
+
+bool cheaper(const Piece& a, const Piece& b) {
+  const double of_a = cost_per_token(a);
+  const double of_b = cost_per_token(b);
+  if (of_a != of_b) return of_a < of_b;
   if (a.begin + a.end != b.begin + b.end) return a.begin + a.end < b.begin + b.end;
   return a.document != b.document ? a.document < b.document : a.begin < b.begin;
 }
@@ -20,10 +25,10 @@ void Bin::add(const Piece& piece) {
   tokens += piece.tokens();
 }
 
-void Bin::sort() { std::sort(pieces.begin(), pieces.end(), nearer_to_start); }
+void Bin::sort() { std::sort(pieces.begin(), pieces.end(), cheaper); }
 
 void Bin::insert(const Piece& piece) {
-  pieces.insert(std::upper_bound(pieces.begin(), pieces.end(), piece, nearer_to_start), piece);
+  pieces.insert(std::upper_bound(pieces.begin(), pieces.end(), piece, cheaper), piece);
   cost += piece.cost;
   tokens += piece.tokens();
 }

@@ -18,7 +18,7 @@ struct Piece {
 
   Piece() = default;
   Piece(std::size_t of_document, Token from, Token to, const RowCost& rows)
-      : document(of_document), begin(from), end(to), cost(rows.of(from, to)) {}
+      : document(of_document), begin(from), end(to), cost(rows.of(of_document, from, to)) {}
   Token tokens() const { return end - begin; }
 };
 
@@ -39,7 +39,8 @@ struct Bin {
 
   /// Adds a piece at the end.
   void add(const Piece& piece);
-  /// Brings the pieces into order: those whose rows lie nearest to the start of their document, and so cost least, first.
+  /// Brings the pieces into order: those whose rows cost least on average first. Under the causal rule these are the ones
+  /// nearest to the start of their document.
   void sort();
   /// Adds a piece where the order wants it.
   void insert(const Piece& piece);

@@ -79,7 +79,7 @@ Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOpti
   check(groups, options);
   if (mask.tokens() == 0) return Placement(static_cast<std::size_t>(groups));
 
-  const RowCost rows(mask.window(), options.pairs_per_token);
+  const RowCost rows(mask, options.pairs_per_token);
   std::vector<Piece> documents;
   documents.reserve(mask.documents());
   double cost = 0;

@@ -36,8 +36,9 @@ class Returns {
   double cost(Token least, Token most) const {
     const auto i = static_cast<std::size_t>(std::lower_bound(tokens_.begin(), tokens_.end(), least) - tokens_.begin());
     if (tokens_[i] <= most) return costs_[i];
-    const Token begin = bin_.pieces[i].begin;
-    return i == 0 ? rows_.of(begin, begin + least) : costs_[i - 1] + rows_.of(begin, begin + least - tokens_[i - 1]);
+    const Piece& piece = bin_.pieces[i];
+    const Token whole = i == 0 ? 0 : tokens_[i - 1];  // of the pieces before
+    return (i == 0 ? 0 : costs_[i - 1]) + rows_.of(piece.document, piece.begin, piece.begin + least - whole);
   }
 
  private:
@@ -94,7 +95,8 @@ class MoveFinder {
 
   void try_cuts(std::size_t index) {
     const Piece& piece = from_.pieces[index];
-    if (cut_ && rows_.keys_before(rows_.head_end(piece.begin, piece.end, wanted_)) >= cut_->keys) return;
+    const Token earliest = rows_.head_end(piece.document, piece.begin, piece.end, wanted_);
+    if (cut_ && rows_.keys_across(piece.document, earliest) >= cut_->keys) return;
     // A head that costs `wanted` ends before a tail of that cost begins, unless the piece is small: it is the cheaper cut.
     if (!try_cut(index, Move::Part::head) || piece.cost < 2 * wanted_) try_cut(index, Move::Part::tail);
   }
@@ -106,7 +108,7 @@ class MoveFinder {
     const bool head = part == Move::Part::head;
     const double gain = gain_of({piece.document, head ? piece.begin : cut, head ? cut : piece.end, rows_});
     if (gain < 0.5 * wanted_ || gain > most_) return false;
-    const Token keys = rows_.keys_before(cut);
+    const Token keys = rows_.keys_across(piece.document, cut);
     if (!cut_ || keys < cut_->keys) cut_ = Move{part, index, cut, gain, keys};
     return true;
   }
@@ -116,7 +118,8 @@ class MoveFinder {
   Token place_of_cut(const Piece& piece, Move::Part part) const {
     const bool head = part == Move::Part::head;
     const auto cut_for = [&](const RowCost& rows, double cost) {
-      return head ? rows.head_end(piece.begin, piece.end, cost) : rows.tail_begin(piece.begin, piece.end, cost);
+      return head ? rows.head_end(piece.document, piece.begin, piece.end, cost)
+                  : rows.tail_begin(piece.document, piece.begin, piece.end, cost);
     };
     Token cut = cut_for(rows_, wanted_);
     for (int round = 0; round < 3; ++round) {

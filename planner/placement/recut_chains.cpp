@@ -47,7 +47,7 @@ void recut(const std::vector<Link>& links, std::size_t first, std::size_t last, 
     Bin& bin = bins[links[i].bin];
     const Piece& piece = bin.pieces[links[i].index];
     const double room = bin.room() + piece.cost;
-    const Token fitting = room > 0 ? rows.tail_begin(chain_begin, end, room) : end;
+    const Token fitting = room > 0 ? rows.tail_begin(piece.document, chain_begin, end, room) : end;
     const Token begin = std::clamp(end - (bin.token_room() + piece.tokens()), fitting, end);
     bin.resize(links[i].index, begin, end, rows);
     end = begin;

@@ -8,28 +8,27 @@ namespace hsap {
 
 namespace {
 
-Token nearest_row(double row, Token begin, Token end) {
-  return static_cast<Token>(std::llround(std::clamp(row, static_cast<double>(begin), static_cast<double>(end))));
-}
+/// Row i sees i + 1 keys, or as many as its window holds: nearly every layer, and worth a closed form.
+bool rows_ascend(const MaskRule& rule) { return rule.is_causal() && !rule.chunk && rule.sinks == 0; }
 
 }  // namespace
 
-RowCost::RowCost(std::optional<Token> window, double pairs_per_token) : window_(window), pairs_per_token_(pairs_per_token) {}
+RowCost::RowCost(const DocumentMask& mask, double pairs_per_token) : mask_(&mask), pairs_per_token_(pairs_per_token) {}
 
-RowCost RowCost::less(double price) const { return RowCost(window_, pairs_per_token_ - price); }
+RowCost RowCost::less(double price) const { return RowCost(*mask_, pairs_per_token_ - price); }
 
-// x (x + 1) / 2 + lambda x as long as the window does not bind, then window + lambda for each further row.
-double RowCost::below(Token row) const {
-  const auto x = static_cast<double>(row);
-  const double full = window_ ? static_cast<double>(std::min(row, *window_)) : x;
-  return 0.5 * full * (full + 1) + (x - full) * full + pairs_per_token_ * x;
+double RowCost::below(std::size_t document, Token row) const {
+  return static_cast<double>(mask_->rule().pairs(row, length(document))) + pairs_per_token_ * static_cast<double>(row);
 }
 
-double RowCost::row_at(double cost) const {
-  if (window_ && cost > below(*window_)) {
-    const double slope = static_cast<double>(*window_) + pairs_per_token_;
-    if (slope <= 0) return std::numeric_limits<double>::infinity();
-    return static_cast<double>(*window_) + (cost - below(*window_)) / slope;
+// x (x + 1) / 2 + lambda x as long as the window does not bind, then window + lambda for each further row.
+double RowCost::ascending_row_at(double cost) const {
+  if (mask_->rule().left) {
+    const double window = static_cast<double>(*mask_->rule().left) + 1;
+    const double slope = window + pairs_per_token_;
+    const double below_window = 0.5 * window * (window + 1) + pairs_per_token_ * window;
+    if (cost > below_window)
+      return slope > 0 ? window + (cost - below_window) / slope : std::numeric_limits<double>::infinity();
   }
   // x^2 / 2 + h x = cost with h = lambda + 1/2, in the form that does not cancel
   const double h = pairs_per_token_ + 0.5;
@@ -37,12 +36,28 @@ double RowCost::row_at(double cost) const {
   return h > 0 ? 2 * cost / (h + root) : root - h;
 }
 
-Token RowCost::tail_begin(Token begin, Token end, double cost) const {
-  return nearest_row(row_at(below(end) - cost), begin, end);
+Token RowCost::row_at(std::size_t document, Token begin, Token end, double cost) const {
+  if (rows_ascend(mask_->rule()))
+    return static_cast<Token>(
+        std::llround(std::clamp(ascending_row_at(cost), static_cast<double>(begin), static_cast<double>(end))));
+  while (end - begin > 1) {
+    const Token middle = begin + (end - begin) / 2;
+    (below(document, middle) <= cost ? begin : end) = middle;
+  }
+  return std::abs(below(document, begin) - cost) <= std::abs(below(document, end) - cost) ? begin : end;
 }
 
-Token RowCost::head_end(Token begin, Token end, double cost) const {
-  return nearest_row(row_at(below(begin) + cost), begin, end);
+Token RowCost::tail_begin(std::size_t document, Token begin, Token end, double cost) const {
+  return row_at(document, begin, end, below(document, end) - cost);
+}
+
+Token RowCost::head_end(std::size_t document, Token begin, Token end, double cost) const {
+  return row_at(document, begin, end, below(document, begin) + cost);
+}
+
+Token RowCost::keys_across(std::size_t document, Token x) const {
+  const MaskRule& rule = mask_->rule();
+  return x - rule.first_key(x) + rule.sink_end(x) + rule.end_key(x - 1, length(document)) - x;
 }
 
 }  // namespace hsap

@@ -1,38 +1,46 @@
 // What the rows (query positions) of a document cost, in (query, key) pairs, and where to cut a document to get rows of a
-// wanted cost. Rows are counted from the start of their document. Closed forms only: no function here loops over tokens.
+// wanted cost. Rows are counted from the start of their document. No function here loops over tokens.
 #pragma once
 
-#include <optional>
+#include <cstddef>
 
-#include "planner/ir/ids.hpp"
+#include "planner/ir/document_mask.hpp"
 
 namespace hsap {
 
-/// Row i costs min(i + 1, window) + pairs_per_token: the keys that it sees under the causal mask, and the work of its token.
+/// A row costs the keys that it sees under the mask, and `pairs_per_token` for the work of its token. Keeps the mask.
 class RowCost {
  public:
-  RowCost(std::optional<Token> window, double pairs_per_token);
+  RowCost(const DocumentMask& mask, double pairs_per_token);
 
-  /// Cost of the rows [begin, end).
-  double of(Token begin, Token end) const { return below(end) - below(begin); }
+  /// Cost of the rows [begin, end) of a document. O(1).
+  double of(std::size_t document, Token begin, Token end) const { return below(document, end) - below(document, begin); }
 
-  /// The x for which the cost of [x, end) is nearest to `cost`, within [begin, end]: a piece of that cost off the tail.
-  Token tail_begin(Token begin, Token end, double cost) const;
+  /// The x for which the cost of [x, end) is nearest to `cost`, within [begin, end]: a piece of that cost off the tail. O(1)
+  /// for causal attention and causal windows, O(log(end - begin)) for other rules.
+  Token tail_begin(std::size_t document, Token begin, Token end, double cost) const;
   /// The x for which the cost of [begin, x) is nearest to `cost`, within [begin, end]: a piece of that cost off the head.
-  Token head_end(Token begin, Token end, double cost) const;
+  Token head_end(std::size_t document, Token begin, Token end, double cost) const;
 
-  /// The same rows when a token is worth `price` pairs: row i costs `price` less, and may cost less than nothing.
+  /// The same rows when a token is worth `price` pairs: row i costs `price` less, and may cost less than nothing. Where the
+  /// costs of the rows do not ascend, cuts are then made at one of the places where the wanted cost is met, or at an end.
   RowCost less(double price) const;
 
-  /// Keys outside [x, ...) that the rows from x on need: what a cut at x adds to the keys that must be moved.
-  Token keys_before(Token x) const { return window_ && x > *window_ - 1 ? *window_ - 1 : x; }
+  /// Keys on either side of a cut before row x > 0 that rows on the other side need: what the cut adds to the keys that must be
+  /// moved. x under the causal rule, none between two blocks.
+  Token keys_across(std::size_t document, Token x) const;
 
  private:
-  double below(Token row) const;
-  /// The largest real x with below(x) = cost; the place of the minimum of below() when cost is less than that.
-  double row_at(double cost) const;
+  Token length(std::size_t document) const { return mask_->document(document).size(); }
+  /// Cost of the rows before `row`.
+  double below(std::size_t document, Token row) const;
+  /// The row within [begin, end] for which below() is nearest to `cost`.
+  Token row_at(std::size_t document, Token begin, Token end, double cost) const;
+  /// For rows whose cost ascends up to a constant: the largest real x with below(x) = cost; the place of the minimum of below()
+  /// when cost is less than that.
+  double ascending_row_at(double cost) const;
 
-  std::optional<Token> window_;
+  const DocumentMask* mask_;
   double pairs_per_token_;
 };
 

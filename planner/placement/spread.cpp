@@ -20,7 +20,8 @@ void spread(std::vector<Piece> pieces, const RowCost& rows, double tolerance, st
   std::size_t next = 0;  // the first bin without a tail
   for (Piece& piece : pieces) {
     while (next < bins.size() && piece.tokens() > 1 && piece.cost > bins[next].target * (1 + tolerance)) {
-      const Token fitting = std::max(rows.tail_begin(piece.begin, piece.end, bins[next].target), piece.end - bins[next].most);
+      const Token fitting =
+          std::max(rows.tail_begin(piece.document, piece.begin, piece.end, bins[next].target), piece.end - bins[next].most);
       const Token cut = std::min(fitting, piece.end - 1);  // a bin may be too small for a single row
       if (cut <= piece.begin) break;
       bins[next++].add({piece.document, cut, piece.end, rows});

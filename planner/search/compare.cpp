@@ -19,7 +19,7 @@ namespace {
 /// win.
 constexpr std::size_t kFinalists = 2;
 
-/// The problem as the strategy can serve it: its own, or the linear counterpart of a softmax layer.
+/// The problem as the strategy can serve it: its own, or the linear counterpart of a softmax layer, which is causal.
 Problem problem_for(const Strategy& strategy, const Problem& problem) {
   Problem served = problem;
   if (!strategy.serves(problem.shape.kind)) {
@@ -40,6 +40,41 @@ double bytes_between_nodes(const Schedule& schedule, const Problem& problem) {
   return bytes;
 }
 
+double total_flops(const Schedule& schedule) {
+  double flops = 0;
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
+    for (const Phase phase : {Phase::forward, Phase::backward})
+      for (const Op& op : ops_of(schedule.ranks[rank], phase)) flops += flops_of(schedule, rank, op.body);
+  return flops;
+}
+
+/// The options that the strategy has.
+StrategyOptions known_part(const Strategy& strategy, const StrategyOptions& options) {
+  const std::vector<std::string> known = strategy.options();
+  StrategyOptions part;
+  for (const OptionField& field : option_fields())
+    if (const std::string value = field.value(options);
+        !value.empty() && std::find(known.begin(), known.end(), field.name) != known.end())
+      field.set(part, value);
+  return part;
+}
+
+/// Throws InvalidInput when an option is set that none of the strategies has.
+void check_options_known(const std::vector<const Strategy*>& strategies, const StrategyOptions& options) {
+  for (const OptionField& field : option_fields()) {
+    if (field.value(options).empty()) continue;
+    std::string having;
+    bool known = false;
+    for (const Strategy* strategy : all_strategies()) {
+      const std::vector<std::string> names = strategy->options();
+      if (std::find(names.begin(), names.end(), field.name) == names.end()) continue;
+      having += (having.empty() ? "" : ", ") + strategy->name();
+      known = known || std::find(strategies.begin(), strategies.end(), strategy) != strategies.end();
+    }
+    if (!known) throw InvalidInput("--" + field.name + ": no strategy compared has this option; " + having + " have it");
+  }
+}
+
 class Comparer {
  public:
   Comparer(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels,
@@ -51,6 +86,7 @@ class Comparer {
     if (request_.strategies.empty()) strategies = all_strategies();
     for (const std::string& name : request_.strategies) strategies.push_back(&find_strategy(name));
 
+    check_options_known(strategies, request_.options);
     Comparison comparison;
     comparison.lower_bound_seconds = lower_bound_seconds(request_.problem, kernels_);
     std::vector<std::pair<const Strategy*, Degrees>> rows;
@@ -91,9 +127,16 @@ class Comparer {
 
   /// The strategy at these degrees with its best options.
   Outcome evaluate(const Strategy& strategy, const Degrees& degrees) const {
-    const Problem problem = problem_for(strategy, request_.problem);
+    Problem problem = problem_for(strategy, request_.problem);
+    const bool contaminates = request_.as_published && strategy.published_ignores_documents() && problem.mask.documents() > 1;
+    if (contaminates) problem = without_documents(std::move(problem));
+    std::vector<StrategyOptions> candidates;
+    for (const StrategyOptions& variant : strategy.variants(problem, degrees)) {
+      const StrategyOptions options = overridden(variant, known_part(strategy, request_.options));
+      if (std::find(candidates.begin(), candidates.end(), options) == candidates.end()) candidates.push_back(options);
+    }
     std::vector<std::pair<double, StrategyOptions>> screened;
-    for (const StrategyOptions& options : strategy.variants(problem, degrees)) {
+    for (const StrategyOptions& options : candidates) {
       const Timeline timeline = estimate(strategy.lower(problem, degrees, options), cluster_, kernels_);
       screened.emplace_back(timeline.forward.seconds() + timeline.backward.seconds(), options);
     }
@@ -106,7 +149,15 @@ class Comparer {
       if (!best || std::pair(!outcome.fits, outcome.seconds()) < std::pair(!best->fits, best->seconds()))
         best = std::move(outcome);
     }
+    if (contaminates) best->contamination = contamination(strategy, *best);
     return *best;
+  }
+
+  Contamination contamination(const Strategy& strategy, const Outcome& outcome) const {
+    const Problem right = problem_for(strategy, request_.problem);
+    const Problem wrong = without_documents(right);
+    return {wrong.mask.pairs() - right.mask.pairs(), total_flops(strategy.lower(wrong, outcome.degrees, outcome.options)) -
+                                                         total_flops(strategy.lower(right, outcome.degrees, outcome.options))};
   }
 
   Outcome measure(const Strategy& strategy, const Problem& problem, const Degrees& degrees,
@@ -130,7 +181,7 @@ class Comparer {
     }
     outcome.bytes_sent_busiest_rank = *std::max_element(sent.begin(), sent.end());
     outcome.bytes_between_nodes = bytes_between_nodes(schedule, problem);
-    outcome.over_bound = outcome.seconds() / lower_bound_seconds(problem, kernels_);
+    outcome.over_bound = outcome.seconds() / lower_bound_seconds(problem_for(strategy, request_.problem), kernels_);
     check_memory(schedule, outcome);
     return outcome;
   }
@@ -150,7 +201,8 @@ class Comparer {
   void rank(Comparison& comparison) const {
     std::vector<Outcome>& outcomes = comparison.outcomes;
     const auto order = [&](const Outcome& outcome) {
-      return std::tuple(!outcome.valid, outcome.attention != request_.problem.shape.kind, !outcome.fits, outcome.seconds());
+      return std::tuple(!outcome.valid, outcome.attention != request_.problem.shape.kind, outcome.contamination.has_value(),
+                        !outcome.fits, outcome.seconds());
     };
     std::stable_sort(outcomes.begin(), outcomes.end(), [&](const Outcome& a, const Outcome& b) { return order(a) < order(b); });
     if (!request_.every_degree) {
@@ -161,8 +213,11 @@ class Comparer {
           best_of_strategy.push_back(std::move(outcome));
       outcomes = std::move(best_of_strategy);
     }
-    for (std::size_t i = 0; i < outcomes.size() && !comparison.best; ++i)
-      if (outcomes[i].valid && outcomes[i].fits && outcomes[i].attention == request_.problem.shape.kind) comparison.best = i;
+    for (std::size_t i = 0; i < outcomes.size() && !comparison.best; ++i) {
+      const Outcome& outcome = outcomes[i];
+      const bool right = outcome.valid && !outcome.contamination && outcome.attention == request_.problem.shape.kind;
+      if (right && outcome.fits) comparison.best = i;
+    }
   }
 
   const CompareRequest& request_;
@@ -182,15 +237,22 @@ Comparison compare(const CompareRequest& request, const ClusterTopology& cluster
 Problem make_problem(const AttentionShape& shape, const std::vector<Token>& offsets, const ClusterTopology& cluster) {
   Problem problem;
   problem.shape = shape;
-  problem.mask = DocumentMask(offsets, shape.window);
+  problem.mask = DocumentMask(offsets, shape.mask);
   problem.ranks = static_cast<int>(cluster.gpus());
   for (GpuId gpu = 0; gpu < cluster.gpus(); ++gpu) problem.node_of_rank.push_back(static_cast<int>(cluster.node_of(gpu)));
   return problem;
 }
 
+Problem without_documents(Problem problem) {
+  problem.mask = DocumentMask({0, problem.mask.tokens()}, problem.mask.rule());
+  return problem;
+}
+
 Schedule lower(const Outcome& outcome, const Problem& problem) {
   const Strategy& strategy = find_strategy(outcome.strategy);
-  return strategy.lower(problem_for(strategy, problem), outcome.degrees, outcome.options);
+  Problem served = problem_for(strategy, problem);
+  if (outcome.contamination) served = without_documents(std::move(served));
+  return strategy.lower(served, outcome.degrees, outcome.options);
 }
 
 }  // namespace hsap

@@ -16,7 +16,7 @@ class ScheduleMaker {
     schedule.strategy = name;
     schedule.degrees = {1, static_cast<int>(ranks)};
     schedule.shape = shape;
-    schedule.shape.window = mask.window();
+    schedule.shape.mask = mask.rule();
     schedule.mask = mask;
     schedule.token_sets = {TokenSet{}};
     schedule.ranks.resize(ranks);

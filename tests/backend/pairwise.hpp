@@ -8,6 +8,7 @@
 
 #include "backend/tensors.hpp"
 #include "planner/ir/document_mask.hpp"
+#include "tests/mask_rules.hpp"
 
 namespace hsap {
 
@@ -55,7 +56,7 @@ class Pairwise {
         double sum = 0;
         std::vector<double> o(static_cast<std::size_t>(shape_.v_dim));
         for (const Token key : tokens_of(keys)) {
-          if (!sees(query, key)) continue;
+          if (!test::sees(mask_, query, key)) continue;
           const double weight =
               softmax() ? std::exp(score(query, key, head)) : left(query, key, head) * score(query, key, head);
           sum += weight;
@@ -80,7 +81,7 @@ class Pairwise {
         const float* d_o = row_of(inputs_.d_o, query, head);
         const double delta = dot(d_o, row_of(merged.o, query, head), shape_.v_dim);
         for (const Token key : tokens_of(keys)) {
-          if (!sees(query, key)) continue;
+          if (!test::sees(mask_, query, key)) continue;
           const double d_weight = dot(d_o, row_of(inputs_.v, key, kv(head)), shape_.v_dim);
           const double s = score(query, key, head);
           const double decay = left(query, key, head);
@@ -110,10 +111,6 @@ class Pairwise {
   }
   bool softmax() const { return shape_.kind == AttentionKind::softmax; }
   int kv(int head) const { return head / shape_.queries_per_kv_head(); }
-  bool sees(Token query, Token key) const {
-    const TokenRange keys = mask_.visible_keys(query);
-    return keys.begin <= key && key < keys.end;
-  }
   /// lambda^(query - key)
   double left(Token query, Token key, int head) const {
     return std::pow(std::exp(-decay_rate(shape_, kv(head))), static_cast<double>(query - key));

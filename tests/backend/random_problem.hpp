@@ -1,13 +1,13 @@
-// Random layers for backend tests: packings with documents of one token, windows, GQA ratios, odd widths, decay. All from one
+// Random layers for backend tests: packings with documents of one token, mask rules, GQA ratios, odd widths, decay. All from one
 // seed.
 #pragma once
 
-#include <optional>
 #include <random>
 #include <vector>
 
 #include "planner/ir/attention_shape.hpp"
 #include "planner/ir/document_mask.hpp"
+#include "tests/mask_rules.hpp"
 
 namespace hsap {
 
@@ -25,15 +25,16 @@ class Random {
   std::mt19937 engine_;
 };
 
-inline DocumentMask random_mask(Random& random, int tokens, bool may_have_window) {
+inline DocumentMask random_mask(Random& random, int tokens, bool any_rule) {
   std::vector<Token> offsets{0};
   while (offsets.back() < tokens) {
     const int length = random.one_in(3) ? 1 : random.between(1, random.one_of({8, 60, 2 * tokens}));
     offsets.push_back(std::min<Token>(tokens, offsets.back() + length));
   }
-  const std::optional<Token> window =
-      may_have_window && random.one_in(3) ? std::optional<Token>(random.between(1, 40)) : std::nullopt;
-  return DocumentMask(offsets, window);
+  if (!any_rule || random.one_in(3)) return DocumentMask(offsets);
+  const int kind = random.between(0, test::kRuleKinds - 1);
+  const Token near = random.between(1, 40), far = random.between(1, 40), sinks = random.between(1, 8);
+  return DocumentMask(offsets, test::rule_of_kind(kind, near, far, sinks));
 }
 
 inline AttentionShape random_shape(Random& random, AttentionKind kind) {

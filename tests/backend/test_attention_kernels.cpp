@@ -25,7 +25,7 @@ HostTensor untouched(Token tokens, int heads, int width) {
 struct Rectangle {
   std::vector<Index> queries, keys;
   HeadRange query_heads, kv_heads;
-  std::vector<RowInterval> visible;
+  VisibleRows visible;
   HeadGroups groups;
   std::vector<float> rates;
   PairDecay decay() const { return rates.empty() ? PairDecay{} : PairDecay{rates.data(), queries.data(), keys.data()}; }
@@ -62,7 +62,8 @@ PartialForward run_forward(const KernelSet& kernels, const AttentionShape& shape
                         slice(inputs.v, part.keys, part.kv_heads),
                         slice(out.o, part.queries, part.query_heads),
                         slice(out.lse, part.queries, part.query_heads),
-                        part.visible.data(),
+                        part.visible.main.data(),
+                        part.visible.sinks_or_null(),
                         part.groups,
                         part.decay()};
   (shape.kind == AttentionKind::softmax ? kernels.attend_softmax : kernels.attend_linear)(call);
@@ -79,11 +80,13 @@ PartialBackward run_backward(const KernelSet& kernels, const AttentionShape& sha
                                 slice(inputs.v, part.keys, part.kv_heads),
                                 slice(merged.o, part.queries, part.query_heads),
                                 slice(merged.lse, part.queries, part.query_heads),
+                                {},
                                 slice(inputs.d_o, part.queries, part.query_heads),
                                 slice(out.d_q, part.queries, part.query_heads),
                                 slice(out.d_k, part.keys, part.kv_heads),
                                 slice(out.d_v, part.keys, part.kv_heads),
-                                part.visible.data(),
+                                part.visible.main.data(),
+                                part.visible.sinks_or_null(),
                                 part.groups,
                                 part.decay()};
   (shape.kind == AttentionKind::softmax ? kernels.attend_backward_softmax : kernels.attend_backward_linear)(call);
@@ -138,6 +141,7 @@ Case random_case(Random& random, AttentionKind kind) {
   Case c;
   c.shape = random_shape(random, kind);
   c.mask = random_mask(random, random.between(1, 150), true);
+  if (!c.mask.rule().is_causal()) c.shape.decay = 0;
   c.queries = random.one_in(3) ? TokenSet{{0, c.mask.tokens()}} : random_tokens(random, c.mask.tokens(), random.between(1, 99));
   c.keys = random.one_in(3) ? c.queries : random_tokens(random, c.mask.tokens(), random.between(1, 99));
   c.heads.begin = random.between(0, c.shape.query_heads - 1);
@@ -149,7 +153,7 @@ Case random_case(Random& random, AttentionKind kind) {
 
 TEST_CASE("attention kernels: random sub-slices equal attention pair by pair, forward and backward") {
   for (const AttentionKind kind : {AttentionKind::softmax, AttentionKind::linear})
-    for (unsigned seed = 0; seed < 60; ++seed) {
+    for (unsigned seed = 0; seed < 120; ++seed) {
       CAPTURE(to_string(kind), seed);
       Random random(seed);
       check_case(random_case(random, kind), seed);
@@ -158,15 +162,15 @@ TEST_CASE("attention kernels: random sub-slices equal attention pair by pair, fo
 
 TEST_CASE("attention kernels: several blocks of queries and keys, long documents beside short ones") {
   for (const double decay : {-1.0, 0.0, 0.5, 256.0})  // -1: softmax; the last leaves nothing of pairs 100 tokens apart
-    for (const std::optional<Token> window : {std::optional<Token>{}, std::optional<Token>{300}}) {
-      CAPTURE(decay, window.value_or(0));
+    for (int rule = 0; rule < (decay > 0 ? 1 : test::kRuleKinds); ++rule) {
       Case c;
       c.shape.kind = decay < 0 ? AttentionKind::softmax : AttentionKind::linear;
       c.shape.decay = std::max(decay, 0.0);
       c.shape.query_heads = c.shape.kv_heads = 1;
       c.shape.qk_dim = 24;
       c.shape.v_dim = 20;
-      c.mask = DocumentMask({0, 1, 2, 100, 103, 700, 701}, window);
+      c.mask = DocumentMask({0, 1, 2, 100, 103, 700, 701}, test::rule_of_kind(rule, 40, 300, 20));
+      CAPTURE(decay, to_string(c.mask.rule()));
       c.queries = TokenSet{{0, 50}, {60, 701}};
       c.keys = TokenSet{{0, 400}, {420, 701}};
       c.heads = {0, 1};
@@ -195,7 +199,8 @@ TEST_CASE("attention kernels: decay depends on distances alone, also where fp32 
                             .v = slice(inputs.v, here.keys, {0, 1}),
                             .o = slice(moved, here.queries, {0, 1}),
                             .lse = {},
-                            .visible = here.visible.data(),
+                            .visible = here.visible.main.data(),
+                            .sinks = here.visible.sinks_or_null(),
                             .groups = here.groups,
                             .decay = {here.rates.data(), there.data(), there.data()}});
     CHECK(moved.values == found.o.values);
@@ -311,14 +316,10 @@ TEST_CASE("attention kernels: the FLOPs executed cover the pairs, and short docu
   const DocumentMask mask(offsets);
   const Rectangle part = rectangle(shape, mask, all, all, {0, 1});
   const HeadRange head{0, 1};
-  const AttendCall call{slice(inputs.q, part.queries, head),
-                        slice(inputs.k, part.keys, head),
-                        slice(inputs.v, part.keys, head),
-                        slice(out.o, part.queries, head),
-                        slice(out.lse, part.queries, head),
-                        part.visible.data(),
-                        part.groups,
-                        part.decay()};
+  const AttendCall call{slice(inputs.q, part.queries, head), slice(inputs.k, part.keys, head),
+                        slice(inputs.v, part.keys, head),    slice(out.o, part.queries, head),
+                        slice(out.lse, part.queries, head),  part.visible.main.data(),
+                        part.visible.sinks_or_null(),        part.groups, part.decay()};
   for (const KernelSet* kernels : supported_kernel_sets()) {
     CAPTURE(kernels->name);
     const double executed = kernels->attend_softmax(call);

@@ -90,7 +90,7 @@ TEST_CASE("reference: decay halves what is a token away, at the rate that the he
 
 TEST_CASE("reference: documents do not see each other, and a window of one token is the token itself") {
   const AttentionShape shape = shape_of(AttentionKind::softmax, 1, 1, 1, 1);
-  for (const DocumentMask& mask : {DocumentMask({0, 1, 2}), DocumentMask({0, 2}, 1)}) {
+  for (const DocumentMask& mask : {DocumentMask({0, 1, 2}), DocumentMask({0, 2}, window_rule(1))}) {
     const LayerResults results = reference_attention(shape, mask, two_tokens());
     CHECK(results.o.values == std::vector<float>{2, 6});
     CHECK(results.d_q.values == std::vector<float>{0, 0});
@@ -105,18 +105,18 @@ TEST_CASE("reference: query head h reads key/value head h / group") {
   CHECK(results.d_v.values == std::vector<float>{3, 7});
 }
 
-TEST_CASE("reference: gradients equal finite differences") {
+TEST_CASE("reference: gradients equal finite differences, under every mask rule and decay") {
   for (const double decay : {-1.0, 0.0, 2.0}) {  // -1: softmax
-    for (const std::optional<Token> window : {std::optional<Token>{}, std::optional<Token>{3}}) {
+    for (int rule = 0; rule < (decay > 0 ? 1 : test::kRuleKinds); ++rule) {
       const AttentionKind kind = decay < 0 ? AttentionKind::softmax : AttentionKind::linear;
       AttentionShape shape = shape_of(kind, 4, 2, 3, 2);
       shape.decay = std::max(decay, 0.0);
-      const DocumentMask mask({0, 1, 6, 8}, window);
+      const DocumentMask mask({0, 1, 6, 8}, test::rule_of_kind(rule, 1, 3, 1));
       const LayerInputs inputs = random_inputs(shape, mask.tokens(), 5);
       const LayerResults results = reference_attention(shape, mask, inputs);
       const auto check = [&](HostTensor LayerInputs::*input, const HostTensor& gradient) {
         for (std::size_t i = 0; i < gradient.values.size(); ++i) {
-          CAPTURE(decay, window.value_or(0), i);
+          CAPTURE(decay, to_string(mask.rule()), i);
           // steps of 1/64 and fp32 results: 1e-3 is what central differences can promise
           CHECK(static_cast<double>(gradient.values[i]) ==
                 Approx(finite_difference(shape, mask, inputs, input, i)).margin(2e-3));
@@ -195,6 +195,23 @@ TEST_CASE("compare_sampled: checks all rows within the budget, else agrees on sa
   CHECK(error_when_scaled(&LayerResults::d_q) > 5e-4);
   CHECK(error_when_scaled(&LayerResults::d_k) > 5e-4);
   CHECK(error_when_scaled(&LayerResults::d_v) > 5e-4);
+}
+
+TEST_CASE(
+    "compare_sampled: samples agree under every mask rule, and an error in one row of many is noticed where it is sampled") {
+  const AttentionShape shape = shape_of(AttentionKind::softmax, 2, 1, 4, 4);
+  for (int rule = 0; rule < test::kRuleKinds; ++rule) {
+    const DocumentMask mask({0, 3, 150, 300}, test::rule_of_kind(rule, 9, 40, 3));
+    CAPTURE(to_string(mask.rule()));
+    const LayerInputs inputs = random_inputs(shape, 300, 3);
+    LayerResults results = reference_attention(shape, mask, inputs);
+    const double budget = static_cast<double>(mask.pairs()) / 2;
+    const RelativeErrors sampled = compare_sampled(shape, mask, inputs, results, budget, 1);
+    CHECK_THAT(sampled.coverage, Catch::StartsWith("sampled: "));
+    CHECK(sampled.largest() < 1e-6);
+    for (float& value : results.d_k.values) value *= 1.001f;
+    CHECK(compare_sampled(shape, mask, inputs, results, budget, 1).d_k > 5e-4);
+  }
 }
 
 TEST_CASE("compare_sampled: keeps to its budget on one long document") {

@@ -30,7 +30,7 @@ Problem problem_of(Token tokens, int ranks) {
                    .qk_dim = 128,
                    .v_dim = 128,
                    .dtype = DType::bf16,
-                   .window = {}};
+                   .mask = {}};
   problem.mask = DocumentMask(long_tailed_offsets(tokens));
   problem.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) problem.node_of_rank.push_back(rank / 8);

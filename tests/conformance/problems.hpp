@@ -14,7 +14,7 @@ namespace hsap::test {
 inline Problem problem_on(const AttentionShape& shape, const std::vector<Token>& offsets, int ranks, int per_node) {
   Problem problem;
   problem.shape = shape;
-  problem.mask = DocumentMask(offsets, shape.window);
+  problem.mask = DocumentMask(offsets, shape.mask);
   problem.ranks = ranks;
   for (int rank = 0; rank < ranks; ++rank) problem.node_of_rank.push_back(rank / per_node);
   return problem;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/mask_rules.hpp"
+
 namespace hsap::test {
 
 namespace {
@@ -116,10 +118,9 @@ class Execution {
   }
 
   std::vector<Pair> visible(Token query, const std::vector<Token>& keys) const {
-    const TokenRange seen = schedule_.mask.visible_keys(query);
     std::vector<Pair> pairs;
     for (const Token key : keys)
-      if (seen.begin <= key && key < seen.end) pairs.push_back({key, 0, query - key});
+      if (sees(schedule_.mask, query, key)) pairs.push_back({key, 0, query - key});
     return pairs;
   }
   std::vector<Pair> everything_visible(Token query) const {

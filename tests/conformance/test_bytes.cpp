@@ -19,7 +19,7 @@ const AttentionShape kShape{.kind = AttentionKind::softmax,
                             .qk_dim = 128,
                             .v_dim = 128,
                             .dtype = DType::bf16,
-                            .window = {}};
+                            .mask = {}};
 
 Schedule lower_at_the_point(const std::string& strategy, Degrees degrees) {
   return find_strategy(strategy).lower(test::problem_on(kShape, {0, 131072}, 16, 8), degrees);

@@ -7,6 +7,7 @@
 #include "backend/reference.hpp"
 #include "planner/ir/verify.hpp"
 #include "tests/conformance/problems.hpp"
+#include "tests/mask_rules.hpp"
 
 namespace hsap {
 namespace {
@@ -20,7 +21,7 @@ AttentionShape small_shape(AttentionKind kind, int query_heads, int kv_heads, do
           .qk_dim = 12,
           .v_dim = 8,
           .dtype = DType::bf16,
-          .window = {},
+          .mask = {},
           .decay = decay};
 }
 
@@ -70,13 +71,30 @@ TEST_CASE("every strategy equals the oracle on random packings") {
                           ranks == 8 ? 4 : ranks);
 }
 
-TEST_CASE("every strategy equals the oracle with multi-head, multi-query and sliding-window attention") {
+TEST_CASE("every strategy equals the oracle under every mask rule") {
+  const int ranks = GENERATE(1, 2, 3, 4);
+  const int rule = GENERATE(range(0, test::kRuleKinds));
+  const std::uint64_t seed = GENERATE(51, 52);
+  // multi-head, grouped-query and multi-query attention by turns
+  const int kv_heads = std::vector{12, 3, 1}[static_cast<std::size_t>(rule + ranks) % 3];
+  std::mt19937_64 random(seed + static_cast<std::uint64_t>(ranks));
+  const auto length = [&](Token longest) { return 1 + static_cast<Token>(random() % static_cast<std::uint64_t>(longest)); };
+  AttentionShape shape = small_shape(AttentionKind::softmax, 12, kv_heads);
+  const Token near = length(20), far = length(60), sinks = length(6);
+  shape.mask = test::rule_of_kind(rule, near, far, sinks);
+  CAPTURE(seed, to_string(shape.mask), kv_heads);
+  require_equal_to_oracle(shape, test::random_offsets(seed, 160), ranks, 2);
+  require_equal_to_oracle(shape, test::offsets_of({1, 97, 3}), ranks, 2);
+}
+
+TEST_CASE("every strategy equals the oracle when a query sees only itself, and when every rule reaches past the documents") {
   const int ranks = GENERATE(2, 4);
-  const std::uint64_t seed = 21;
-  CAPTURE(seed);
-  AttentionShape shape = small_shape(AttentionKind::softmax, 4, GENERATE(1, 4));
-  shape.window = GENERATE(std::optional<Token>{}, std::optional<Token>{1}, std::optional<Token>{9});
-  require_equal_to_oracle(shape, test::random_offsets(seed, 120), ranks, 2);
+  AttentionShape shape = small_shape(AttentionKind::softmax, 8, GENERATE(1, 8));
+  const std::string rule = GENERATE(as<std::string>{}, "window:1", "blocks:1", "blocks:1,sinks:1", "window:5000,9000",
+                                    "window:2,sinks:5000", "blocks:5000", "prefix:5000", "ahead:5000");
+  CAPTURE(rule);
+  shape.mask = parse_mask_rule(rule);
+  require_equal_to_oracle(shape, test::random_offsets(21, 120), ranks, 2);
 }
 
 TEST_CASE("every strategy equals the oracle where decay leaves nothing of a long document's beginning") {

@@ -10,9 +10,17 @@ namespace hsap::test {
 namespace {
 
 TEST_CASE("mutations of every strategy: verify refuses them all, and what it accepts does no harm") {
-  const auto kind = GENERATE(AttentionKind::softmax, AttentionKind::linear);
-  const AttentionShape shape{
-      .kind = kind, .query_heads = 4, .kv_heads = 2, .qk_dim = 4, .v_dim = 4, .dtype = DType::bf16, .window = {}};
+  const auto [kind, rule] = GENERATE(table<AttentionKind, std::string>({{AttentionKind::softmax, "causal"},
+                                                                        {AttentionKind::linear, "causal"},
+                                                                        {AttentionKind::softmax, "full"},
+                                                                        {AttentionKind::softmax, "sinks:1,window:3"}}));
+  const AttentionShape shape{.kind = kind,
+                             .query_heads = 4,
+                             .kv_heads = 2,
+                             .qk_dim = 4,
+                             .v_dim = 4,
+                             .dtype = DType::bf16,
+                             .mask = parse_mask_rule(rule)};
   // Linear: one document goes through whole ranks, so that states are passed on and summed up.
   const std::vector<Token> lengths =
       kind == AttentionKind::softmax ? std::vector<Token>{7, 1, 6} : std::vector<Token>{2, 11, 1};
@@ -33,8 +41,8 @@ TEST_CASE("mutations of every strategy: verify refuses them all, and what it acc
     });
     for (const auto& [name, count] : counts) skipped += count.skipped;
   }
-  WARN(to_string(kind) << ": " << refused << " mutations refused, " << harmless << " accepted and harmless, " << skipped
-                       << " changes that change nothing left out");
+  WARN(to_string(kind) << ", " << rule << ": " << refused << " mutations refused, " << harmless << " accepted and harmless, "
+                       << skipped << " changes that change nothing left out");
   CHECK(refused > 1000);
   CHECK(harmless * 10 < refused);
 }

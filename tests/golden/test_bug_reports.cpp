@@ -18,7 +18,7 @@ namespace {
 using Catch::Matchers::Contains;
 
 AttentionShape shape_of(AttentionKind kind) {
-  return {.kind = kind, .query_heads = 8, .kv_heads = 4, .qk_dim = 16, .v_dim = 16, .dtype = DType::bf16, .window = {}};
+  return {.kind = kind, .query_heads = 8, .kv_heads = 4, .qk_dim = 16, .v_dim = 16, .dtype = DType::bf16, .mask = {}};
 }
 
 void require_oracle_of_all_strategies(const std::vector<Token>& offsets, int ranks) {

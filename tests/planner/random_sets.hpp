@@ -2,12 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <random>
 #include <vector>
 
 #include "planner/ir/document_mask.hpp"
 #include "planner/ir/token_set.hpp"
+#include "tests/mask_rules.hpp"
 
 namespace hsap::test {
 
@@ -27,10 +27,18 @@ inline TokenSet random_set(std::mt19937& random, Token tokens, Token longest = 5
 }
 
 /// Documents of 1 .. `longest` tokens that fill [0, tokens).
-inline DocumentMask random_mask(std::mt19937& random, Token tokens, Token longest, std::optional<Token> window) {
+inline DocumentMask random_mask(std::mt19937& random, Token tokens, Token longest, const MaskRule& rule) {
   std::vector<Token> offsets{0};
   while (offsets.back() < tokens) offsets.push_back(std::min(tokens, offsets.back() + draw(random, 1, longest)));
-  return DocumentMask(std::move(offsets), window);
+  return DocumentMask(std::move(offsets), rule);
+}
+
+/// A rule of any kind with lengths up to `longest`.
+inline MaskRule random_rule(std::mt19937& random, Token longest) {
+  const auto length = [&] { return draw(random, 1, longest); };
+  const int kind = static_cast<int>(draw(random, 0, kRuleKinds - 1));
+  const Token near = length(), far = length(), sinks = length();
+  return rule_of_kind(kind, near, far, sinks);
 }
 
 /// All members, one by one.

@@ -6,6 +6,8 @@
 #include <random>
 #include <set>
 
+#include "tests/mask_rules.hpp"
+
 using namespace hsap;
 
 namespace {
@@ -22,12 +24,16 @@ TileCount count_slowly(const DocumentMask& mask, const TokenSet& queries, const 
     }
     for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(tile.rows)) {
       const std::size_t last = std::min(rows.size(), first + static_cast<std::size_t>(tile.rows)) - 1;
-      std::set<std::int64_t> steps;
-      for (std::size_t c = 0; c < columns.size(); ++c)
-        if (columns[c] >= mask.visible_keys(rows[first]).begin && columns[c] < mask.visible_keys(rows[last]).end)
-          steps.insert(static_cast<std::int64_t>(c) / tile.keys);
-      if (steps.empty()) continue;
-      const auto length = static_cast<std::int64_t>(steps.size());
+      std::set<std::int64_t> steps, sink_steps;
+      const TokenRange sinks = mask.visible_keys(rows[last]).sinks;
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const auto step = static_cast<std::int64_t>(c) / tile.keys;
+        if (columns[c] >= mask.visible_keys(rows[first]).main.begin && columns[c] < mask.visible_keys(rows[last]).main.end)
+          steps.insert(step);
+        if (columns[c] >= sinks.begin && columns[c] < sinks.end) sink_steps.insert(step);
+      }
+      if (steps.empty() && sink_steps.empty()) continue;
+      const auto length = static_cast<std::int64_t>(steps.size() + sink_steps.size());
       ++count.blocks;
       count.tiles += length;
       count.longest_block = std::max(count.longest_block, length);
@@ -66,27 +72,39 @@ TEST_CASE("tiles: documents do not share tiles, pieces of a document do") {
 }
 
 TEST_CASE("tiles: a sliding window skips the keys before it") {
-  const DocumentMask mask({0, 1024}, 128);
+  const DocumentMask mask({0, 1024}, window_rule(128));
   const TokenSet all{{0, 1024}};
   CHECK(count_tiles(mask, all, all, 1, {128, 128}) == TileCount{8, 15, 2});
   CHECK(count_tiles(mask, TokenSet{{512, 1024}}, TokenSet{{0, 200}}, 1, {128, 128}) == TileCount{0, 0, 0});
 }
 
+TEST_CASE("tiles: sinks, blocks and later keys") {
+  const TokenSet all{{0, 1024}};
+  MaskRule rule = window_rule(128);
+  rule.sinks = 4;  // one more step, but not where the window still holds them
+  CHECK(count_tiles(DocumentMask({0, 1024}, rule), all, all, 1, {128, 128}) == TileCount{8, 15 + 7, 3});
+  CHECK(count_tiles(DocumentMask({0, 1024}, block_rule(256)), all, all, 1, {128, 128}) == TileCount{8, 4 * (1 + 2), 2});
+  rule = MaskRule{};
+  rule.right = std::nullopt;
+  CHECK(count_tiles(DocumentMask({0, 1024}, rule), all, all, 1, {128, 128}) == TileCount{8, 8 * 8, 8});
+}
+
 TEST_CASE("tiles equal a count token by token") {
-  const unsigned seed = GENERATE(1U, 2U, 3U, 4U);
+  const unsigned seed = GENERATE(1U, 2U, 3U, 4U, 5U, 6U);
   CAPTURE(seed);
   std::mt19937 random(seed);
   for (int i = 0; i < 200; ++i) {
     std::vector<Token> offsets{0};
     for (Token d = 1 + draw(random, 5); d > 0; --d) offsets.push_back(offsets.back() + 1 + draw(random, 20));
     const Token tokens = offsets.back();
-    const auto window = random() % 2 == 0 ? std::optional<Token>(1 + draw(random, 9)) : std::nullopt;
-    const DocumentMask mask(offsets, window);
+    const int kind = static_cast<int>(draw(random, test::kRuleKinds));
+    const Token near = 1 + draw(random, 9), far = 1 + draw(random, 9), sinks = 1 + draw(random, 5);
+    const DocumentMask mask(offsets, test::rule_of_kind(kind, near, far, sinks));
     const TokenSet queries = random_set(random, tokens), keys = random_set(random, tokens);
     const int heads = 1 + static_cast<int>(draw(random, 3));
     const TileShape tile{1 + static_cast<int>(draw(random, 6)), 1 + static_cast<int>(draw(random, 6))};
     const TileCount fast = count_tiles(mask, queries, keys, heads, tile), slow = count_slowly(mask, queries, keys, heads, tile);
-    CAPTURE(i, offsets, queries.ranges().size(), keys.ranges().size(), heads, tile.rows, tile.keys, window.value_or(0));
+    CAPTURE(i, offsets, queries.ranges().size(), keys.ranges().size(), heads, tile.rows, tile.keys, to_string(mask.rule()));
     CHECK(fast.blocks == slow.blocks);
     CHECK(fast.tiles == slow.tiles);
     CHECK(fast.longest_block == slow.longest_block);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "planner/ir/work.hpp"
+#include "tests/mask_rules.hpp"
 #include "tests/planner/attention_rows.hpp"
 
 using namespace hsap;
@@ -124,9 +125,11 @@ TEST_CASE("no attention is faster than the bound, and one long document comes ne
     Schedule schedule = attention_of({1 + static_cast<int>(draw(random, 6)), 1 + draw(random, 5000), kv_heads * group, kv_heads,
                                       32 * (1 + static_cast<int>(draw(random, 8)))});
     schedule.shape.v_dim = 32 * (1 + static_cast<int>(draw(random, 8)));
-    if (draw(random, 3) == 0) schedule.shape.window = 1 + draw(random, 2000);
+    if (draw(random, 3) == 0)
+      schedule.shape.mask = test::rule_of_kind(static_cast<int>(draw(random, test::kRuleKinds)), 1 + draw(random, 2000),
+                                               1 + draw(random, 2000), 1 + draw(random, 8));
     if (draw(random, 3) == 0) schedule.shape.kind = AttentionKind::linear;
-    schedule.mask = DocumentMask(schedule.mask.offsets(), schedule.shape.window);
+    schedule.mask = DocumentMask(schedule.mask.offsets(), schedule.shape.mask);
     schedule.token_sets = {TokenSet{}, random_set(random, schedule.mask.tokens()), random_set(random, schedule.mask.tokens())};
     const auto attend_some = [](auto& op) { op.k.tokens = op.v.tokens = 2; };
     attend_some(std::get<Attend>(schedule.ranks[0].forward[0].body));

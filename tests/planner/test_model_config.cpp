@@ -34,8 +34,8 @@ std::string refusal(const std::string& text) {
   return "accepted";
 }
 
-AttentionShape softmax(int query_heads, int kv_heads, int qk_dim, int v_dim, std::optional<Token> window = std::nullopt) {
-  return {AttentionKind::softmax, query_heads, kv_heads, qk_dim, v_dim, DType::bf16, window};
+AttentionShape softmax(int query_heads, int kv_heads, int qk_dim, int v_dim, const MaskRule& mask = {}) {
+  return {AttentionKind::softmax, query_heads, kv_heads, qk_dim, v_dim, DType::bf16, mask};
 }
 
 TEST_CASE("model: grouped heads and an implied head width") {
@@ -134,9 +134,9 @@ TEST_CASE("model: layer_types say which layers slide") {
   REQUIRE(model.kinds.size() == 2);
   CHECK(model.kinds[0].name == "sliding");  // most layers first
   CHECK(model.kinds[0].layers == Layers{1, 2, 3});
-  CHECK(model.kinds[0].attention == softmax(8, 8, 8, 8, 128));
+  CHECK(model.kinds[0].attention == softmax(8, 8, 8, 8, window_rule(128)));
   CHECK(model.kind("full").layers == Layers{0});
-  CHECK_FALSE(model.kind("full").attention.window);
+  CHECK(model.kind("full").attention.mask == MaskRule{});
   CHECK_THROWS_WITH(model.kind("linear"), Contains("it has: sliding, full"));
   CHECK_THAT(refusal(config(types + "\"strange\"]")), Contains("f: layer_types[3] is \"strange\", expected full_attention"));
   CHECK_THAT(refusal(config(types + "null]")), Contains("f: layer_types[3] is null"));
@@ -145,6 +145,30 @@ TEST_CASE("model: layer_types say which layers slide") {
              Contains("sliding_window is missing"));
   CHECK_THAT(refusal(config("\"use_sliding_window\": false, " + types + "\"full_attention\"]")),
              Contains("layer_types[1] slides, but"));
+}
+
+TEST_CASE("model: chunked layers are named by layer_types, or by what Llama 4 says of rotary embedding") {
+  const std::string size = "\"attention_chunk_size\": 64, ";
+  const std::string types =
+      R"("layer_types": ["chunked_attention", "chunked_attention", "chunked_attention", "full_attention"])";
+  const ModelShape model = parse(config(size + types));
+  REQUIRE(model.kinds.size() == 2);
+  CHECK(model.kinds[0].name == "chunked");
+  CHECK(model.kinds[0].layers == Layers{0, 1, 2});
+  CHECK(model.kinds[0].attention == softmax(8, 8, 8, 8, block_rule(64)));
+  CHECK(model.kind("full").attention.mask == MaskRule{});
+  CHECK_THAT(refusal(config(types)), Contains("attention_chunk_size is missing"));
+
+  const ModelShape flags = parse(config(size + R"("no_rope_layers": [1, 0, 1, 0])", "llama4_text"));
+  CHECK(flags.kind("chunked").layers == Layers{0, 2});
+  CHECK(flags.kind("full").layers == Layers{1, 3});
+  CHECK_THAT(flags.remarks.front(), Contains("configuration_llama4.py"));
+  CHECK(parse(config(size + "\"no_rope_layer_interval\": 4", "llama4_text")).kind("full").layers == Layers{3});
+  CHECK_THAT(refusal(config(size + R"("no_rope_layers": [1, 0, 2, 0])", "llama4_text")), Contains("no_rope_layers[2] is 2"));
+  CHECK_THAT(refusal(config(size + R"("no_rope_layers": [1, 0])", "llama4_text")), Contains("no_rope_layers has 2 entries"));
+  CHECK_THAT(refusal(config(size + "\"no_rope_layers\": [1, 0, 1, 0]", "other")),
+             Contains("which layers are chunked is not in"));
+  CHECK_THAT(refusal(config(size + "\"no_rope_layers\": []", "llama4_text")), Contains("which layers are chunked is not in"));
 }
 
 TEST_CASE("model: use_sliding_window switches the window off, or on from max_window_layers") {
@@ -181,7 +205,7 @@ TEST_CASE("model: layers with sizes of their own (MiMo-V2, Gemma-4)") {
       "hybrid_layer_pattern": [0, 1, 1, 0])",
                                        "mimo_v2_flash"));
   CHECK(mimo.kind("full").attention == softmax(8, 2, 12, 8));
-  CHECK(mimo.kind("sliding").attention == softmax(16, 4, 6, 5, 16));
+  CHECK(mimo.kind("sliding").attention == softmax(16, 4, 6, 5, window_rule(16)));
   CHECK(mimo.kind("sliding").layers == Layers{1, 2});
   CHECK_THAT(refusal(config("\"hybrid_layer_pattern\": [0, 1, 2, 0], \"sliding_window\": 16", "mimo_v2_flash")),
              Contains("hybrid_layer_pattern[2] is 2"));
@@ -194,7 +218,7 @@ TEST_CASE("model: layers with sizes of their own (MiMo-V2, Gemma-4)") {
       "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"])",
                    "gemma4_text"));
   CHECK(gemma.kind("full").attention == softmax(8, 2, 32, 32));
-  CHECK(gemma.kind("sliding").attention == softmax(8, 4, 16, 16, 16));
+  CHECK(gemma.kind("sliding").attention == softmax(8, 4, 16, 16, window_rule(16)));
 }
 
 TEST_CASE("model: multi-head latent attention has one KV head per query head and two widths") {
@@ -276,7 +300,7 @@ TEST_CASE("model: attention that hsap does not model is refused with the key and
   CHECK_THAT(refusal(config("\"index_topk\": 2048")), Contains("index_topk is 2048: sparse attention") && Contains("dense"));
   CHECK_THAT(refusal(config("\"compress_ratios\": [4, 4]")), Contains("compress_ratios is an array: compressed attention"));
   CHECK_THAT(refusal(config("\"attention_chunk_size\": 8192")),
-             Contains("attention_chunk_size is 8192: chunked") && Contains("null"));
+             Contains("attention_chunk_size is 8192: which layers are chunked is not in the file") && Contains("null"));
   CHECK_THAT(refusal(config("\"sparse_attention_config\": {\"use_sparse_attention\": true}")),
              Contains("sparse_attention_config"));
   CHECK(refusal(config("\"sparse_attention_config\": {\"use_sparse_attention\": false}")) == "accepted");
@@ -324,9 +348,9 @@ TEST_CASE("head-parallel degrees of one KV head and of as many as query heads ar
   CHECK(head_parallel_degrees(softmax(12, 12, 64, 64)) == Layers{1, 2, 3, 4, 6, 12});
 }
 
-TEST_CASE("linear counterpart: the same heads and widths without softmax and window") {
-  const AttentionShape linear = linear_counterpart(softmax(8, 2, 12, 10, 128));
-  CHECK(linear == AttentionShape{AttentionKind::linear, 8, 2, 12, 10, DType::bf16, std::nullopt});
+TEST_CASE("linear counterpart: the same heads and widths without softmax and under the causal mask") {
+  const AttentionShape linear = linear_counterpart(softmax(8, 2, 12, 10, window_rule(128)));
+  CHECK(linear == AttentionShape{AttentionKind::linear, 8, 2, 12, 10, DType::bf16, MaskRule{}});
 }
 
 }  // namespace

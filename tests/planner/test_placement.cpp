@@ -18,10 +18,10 @@ using Catch::Matchers::Contains;
 using test::is_partition;
 using test::measure;
 
-DocumentMask mask_of(const std::vector<Token>& lengths, std::optional<Token> window = std::nullopt) {
+DocumentMask mask_of(const std::vector<Token>& lengths, const MaskRule& rule = {}) {
   std::vector<Token> offsets{0};
   for (const Token length : lengths) offsets.push_back(offsets.back() + length);
-  return DocumentMask(std::move(offsets), window);
+  return DocumentMask(std::move(offsets), rule);
 }
 
 Token ceil_of_mean(const DocumentMask& mask, int groups) { return (mask.tokens() + groups - 1) / groups; }
@@ -35,13 +35,13 @@ bool has_equal_tokens(const DocumentMask& mask, const Placement& placement) {
 }
 
 /// Documents of very unequal lengths: log-uniform from 1 to 2^most_bits.
-DocumentMask random_packing(std::mt19937& random, int documents, int most_bits, std::optional<Token> window) {
+DocumentMask random_packing(std::mt19937& random, int documents, int most_bits, const MaskRule& rule) {
   std::vector<Token> lengths;
   for (int i = 0; i < documents; ++i) {
     const Token scale = Token{1} << test::draw(random, 0, most_bits - 1);
     lengths.push_back(scale + test::draw(random, 0, scale));
   }
-  return mask_of(lengths, window);
+  return mask_of(lengths, rule);
 }
 
 constexpr int kGroups[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 31, 32, 61, 64};
@@ -84,7 +84,7 @@ TEST_CASE("contiguous and zigzag: every token once, token counts equal to one, o
   CAPTURE(seed);
   std::mt19937 random(seed);
   for (const int groups : kGroups) {
-    const DocumentMask mask = random_packing(random, static_cast<int>(test::draw(random, 1, 60)), 10, std::nullopt);
+    const DocumentMask mask = random_packing(random, static_cast<int>(test::draw(random, 1, 60)), 10, {});
     CAPTURE(groups, mask.tokens(), mask.documents());
     for (const Placement& placement : {place_contiguous(mask, groups), place_zigzag(mask, groups)}) {
       CHECK(is_partition(mask, placement));
@@ -169,7 +169,7 @@ TEST_CASE("cost cut: one group holds all, no tokens make empty groups") {
 }
 
 TEST_CASE("cost cut: with a window rows cost the window, so cuts are nearly even and move less than a window each") {
-  const DocumentMask mask = mask_of({100'000}, Token{64});
+  const DocumentMask mask = mask_of({100'000}, window_rule(64));
   const Placement placement = place_cost_cut(mask, 4);
   CHECK(is_partition(mask, placement));
   const test::PlacementMeasures measures = measure(mask, placement, 0);
@@ -223,13 +223,12 @@ TEST_CASE("cost cut: every token once and never above the cap, on random packing
   std::mt19937 random(seed);
   for (const int groups : kGroups)
     for (const double cap : {1.0, 1.1, 1.25, 2.0}) {
-      const std::optional<Token> window =
-          test::draw(random, 0, 2) == 0 ? std::optional(test::draw(random, 1, 300)) : std::nullopt;
+      const MaskRule rule = test::random_rule(random, 300);
       const DocumentMask mask = random_packing(random, static_cast<int>(test::draw(random, 1, 80)),
-                                               static_cast<int>(test::draw(random, 1, 13)), window);
+                                               static_cast<int>(test::draw(random, 1, 13)), rule);
       const double per_token = std::vector<double>{0, 30, 1000}[static_cast<std::size_t>(test::draw(random, 0, 2))];
       const int per_node = static_cast<int>(test::draw(random, 1, 9));
-      CAPTURE(groups, cap, window.value_or(0), mask.documents(), mask.tokens(), per_token, per_node);
+      CAPTURE(groups, cap, to_string(rule), mask.documents(), mask.tokens(), per_token, per_node);
       const CostCutOptions options{.token_cap = cap, .pairs_per_token = per_token, .groups_per_node = per_node};
       const Placement placement = place_cost_cut(mask, groups, options);
       REQUIRE(placement.size() == static_cast<std::size_t>(groups));
@@ -249,7 +248,7 @@ TEST_CASE("cost cut: costs are within half a percent of their mean when rows are
     for (const double cap : {1.0, 1.1, 1.25, 2.0})
       for (const double per_token : {0.0, 5000.0})
         for (const int per_node : {1, 4}) {
-          const DocumentMask mask = random_packing(random, 300, 15, std::nullopt);
+          const DocumentMask mask = random_packing(random, 300, 15, {});
           CAPTURE(groups, cap, per_token, per_node, mask.tokens());
           const Placement placement =
               place_cost_cut(mask, groups, {.token_cap = cap, .pairs_per_token = per_token, .groups_per_node = per_node});
@@ -259,6 +258,22 @@ TEST_CASE("cost cut: costs are within half a percent of their mean when rows are
                 test::fewest_keys_moved(mask, static_cast<double>(measures.max_tokens), measures.max_cost, per_token) *
                     (1 - 1e-9));
         }
+}
+
+TEST_CASE("cost cut: costs are balanced under every mask rule") {
+  const unsigned seed = GENERATE(41u, 42u, 43u);
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (int kind = 0; kind < test::kRuleKinds; ++kind)
+    for (const int groups : {2, 7, 16})
+      for (const double cap : {1.0, 1.25}) {
+        const MaskRule rule = test::rule_of_kind(kind, test::draw(random, 1, 500), test::draw(random, 100, 2000), 4);
+        const DocumentMask mask = random_packing(random, 300, 15, rule);
+        CAPTURE(to_string(rule), groups, cap, mask.tokens());
+        const Placement placement = place_cost_cut(mask, groups, {.token_cap = cap, .groups_per_node = 4});
+        CHECK(is_partition(mask, placement));
+        CHECK(measure(mask, placement, 0).cost_max_over_mean < 1.01);
+      }
 }
 
 TEST_CASE("cost cut: documents of one token and documents of equal length are spread evenly") {

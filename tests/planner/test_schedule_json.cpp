@@ -28,12 +28,9 @@ class RandomSchedule {
                       number(1, 256),
                       number(1, 256),
                       dtype(),
-                      std::nullopt};
-    if (chance()) schedule.shape.window = draw(1, 1000);
+                      random_rule(random_, 1000)};
     if (chance()) schedule.shape.decay = static_cast<double>(draw(1, 1000)) / 7;
-    std::optional<Token> window;
-    if (chance()) window = draw(1, 1000);
-    schedule.mask = random_mask(random_, 50, 9, window);
+    schedule.mask = random_mask(random_, 50, 9, random_rule(random_, 1000));
     schedule.token_sets.emplace_back();
     for (int i = number(1, 5); i > 0; --i) schedule.token_sets.push_back(random_set(random_, 50));
     token_sets_ = schedule.token_sets.size();
@@ -159,6 +156,12 @@ TEST_CASE("schedule JSON: token sets are flat and written once, enums are names,
   CHECK(text["degrees"] == "1x2");
   CHECK(text["token_sets"] == json::parse("[[], [0, 4], [4, 8]]"));
   CHECK(text["mask"] == json::parse(R"({"offsets": [0, 2, 8]})"));
+  CHECK_FALSE(text["shape"].contains("rule"));
+  Schedule full = two_rank_ring();
+  full.shape.mask = parse_mask_rule("full");
+  full.mask = DocumentMask({0, 2, 8}, parse_mask_rule("sinks:1,window:2"));
+  CHECK(to_json(full)["shape"]["rule"] == json::parse(R"({"right": null})"));
+  CHECK(to_json(full)["mask"]["rule"] == json::parse(R"({"left": 1, "sinks": 1})"));
   const json& hop = text["ranks"][0]["forward"][0];
   CHECK(hop["kind"] == "exchange");
   CHECK_FALSE(hop.contains("after"));
@@ -247,5 +250,21 @@ TEST_CASE("schedule JSON: errors name the place, what was found and what was exp
   SECTION("documents out of order") {
     text["mask"]["offsets"] = {0, 4, 4};
     refuse(text, "schedule.mask: document offsets: offset 2 is 4");
+  }
+  SECTION("mask rules that make no sense") {
+    text["mask"]["rule"] = {{"left", -1}};
+    refuse(text, "schedule.mask.rule.left: found -1, expected an integer from 0");
+    text["mask"]["rule"] = {{"left", 4}, {"right", nullptr}};
+    refuse(text, "schedule.mask.rule: mask rule: a limit on earlier keys and none on later ones");
+    text["mask"]["rule"] = {{"chunk", 0}};
+    refuse(text, "schedule.mask.rule: mask rule: chunk is 0");
+    text["mask"]["rule"] = {{"left", 4'000'000'000'000'000'000}};
+    refuse(text, "schedule.mask.rule: mask rule: left is 4000000000000000000, expected 0 to 1000000000000");
+    text["mask"]["rule"] = {{"sinks", nullptr}};
+    refuse(text, "schedule.mask.rule.sinks: found null");
+    text["mask"]["rule"] = {{"window", 4}};
+    refuse(text, "schedule.mask.rule.window: is an unknown key");
+    text["mask"]["rule"] = "causal";
+    refuse(text, "schedule.mask.rule: found \"causal\", expected an object");
   }
 }

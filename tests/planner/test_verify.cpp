@@ -26,7 +26,7 @@ TEST_CASE("verify refuses another batch than the schedule was made for") {
   const Schedule schedule = local_attention();
   CHECK_THROWS_WITH(verify(schedule, DocumentMask({0, 4, 8})),
                     Catch::Contains("made for another batch") && Catch::Contains("document 1 starts at 3 there, at 4 here"));
-  CHECK_THROWS_WITH(verify(schedule, DocumentMask({0, 3, 8}, 2)), Catch::Contains("window 2"));
+  CHECK_THROWS_WITH(verify(schedule, DocumentMask({0, 3, 8}, window_rule(2))), Catch::Contains("window 2"));
   CHECK_THROWS_WITH(verify(schedule, DocumentMask({0, 3, 8, 9})), Catch::Contains("8 tokens in 2 documents"));
 }
 
@@ -41,8 +41,8 @@ TEST_CASE("verify refuses a layer, degrees or token sets that make no sense") {
     refuse(schedule, "kv_heads is 0");
   }
   SECTION("a window that the mask does not have") {
-    schedule.shape.window = 3;
-    refuse(schedule, "its sliding window is 3, the mask's is none");
+    schedule.shape.mask = window_rule(3);
+    refuse(schedule, "its mask rule is \"window 3\", the batch's is \"causal\"");
   }
   SECTION("degrees") {
     schedule.degrees = {2, 1};

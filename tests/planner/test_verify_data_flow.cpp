@@ -119,8 +119,8 @@ TEST_CASE("verify refuses pairs that enter twice or never") {
     CHECK_NOTHROW(verify(schedule, schedule.mask));
   }
   SECTION("keys that a window hides are harmless, those it shows are not") {
-    schedule.shape.window = 2;
-    schedule.mask = DocumentMask({0, 2, 8}, 2);
+    schedule.shape.mask = window_rule(2);
+    schedule.mask = DocumentMask({0, 2, 8}, window_rule(2));
     CHECK_NOTHROW(verify(schedule, schedule.mask));
     schedule.token_sets.push_back({{3, 4}});
     Attend& attend = body<Attend>(forward(schedule, 1)[2]);
@@ -128,6 +128,20 @@ TEST_CASE("verify refuses pairs that enter twice or never") {
     CHECK_NOTHROW(verify(schedule, schedule.mask));
     schedule.token_sets.back() = TokenSet{{0, 3}};
     refuse(schedule, "query 4 meets key 3 0 times instead of once");
+  }
+  SECTION("later keys must be computed where the mask shows them") {
+    schedule.shape.mask = parse_mask_rule("ahead:1");
+    schedule.mask = DocumentMask({0, 2, 8}, schedule.shape.mask);
+    refuse(schedule, "query 3 meets key 4 0 times instead of once");
+  }
+  SECTION("a sink must be computed although the window has left it behind") {
+    schedule.shape.mask = parse_mask_rule("sinks:1,window:2");
+    schedule.mask = DocumentMask({0, 2, 8}, schedule.shape.mask);
+    CHECK_NOTHROW(verify(schedule, schedule.mask));
+    schedule.token_sets.push_back({{3, 4}});
+    Attend& attend = body<Attend>(forward(schedule, 1)[2]);
+    attend.k.tokens = attend.v.tokens = static_cast<TokenSetId>(schedule.token_sets.size() - 1);
+    refuse(schedule, "query 4 meets key 2 0 times instead of once");
   }
   SECTION("a head too few") {
     Attend& attend = body<Attend>(forward(schedule, 1)[1]);

@@ -60,10 +60,10 @@ TEST_CASE("verify holds states to one document and one order") {
     body<Accumulate>(backward(schedule, 0)[4]).terms.pop_back();
     refuse(schedule, "rank 0, after backward: buffer 7 \"d_v\" (d_v): query 4 meets key 3 0 times");
   }
-  SECTION("a sliding window") {
-    schedule.shape.window = 2;
-    schedule.mask = DocumentMask(schedule.mask.offsets(), 2);
-    refuse(schedule, "cannot respect a sliding window");
+  SECTION("a mask rule that is not causal attention over the whole document") {
+    schedule.shape.mask = GENERATE(window_rule(2), block_rule(4), parse_mask_rule("full"));
+    schedule.mask = DocumentMask(schedule.mask.offsets(), schedule.shape.mask);
+    refuse(schedule, "which is the causal mask rule; found \"" + to_string(schedule.shape.mask) + "\"");
   }
   SECTION("softmax") {
     schedule.shape.kind = AttentionKind::softmax;

@@ -44,6 +44,14 @@ class BadInput(CommandTest):
         for gpus in ("0", "17", "0,16", "1,0", "1,1", "0,", ",1", "two", "0-3"):
             self.assertIn("16", self.refuse_compare("--gpus", gpus), gpus)
 
+    def test_mask_rules_must_be_rules_and_linear_layers_are_causal(self):
+        for rule in ("causall", "window:0", "window", "sinks:4", "prefix:8,window:8", ""):
+            line = self.refuse_compare("--mask", rule)
+            self.assertIn("window:LEFT,RIGHT", line)
+            self.assertIn(f'"{rule}"', line)
+        linear = ("--model", "Qwen3.5-27B", "--layer", "linear", "--mask")
+        self.assertIn("only causal works", self.refuse_compare(*linear, "full"))
+
     def test_files_must_be_files(self):
         for option in ("--cluster", "--model", "--lengths"):
             self.assertIn("directory", self.refuse_compare(option, "/tmp"))

@@ -62,6 +62,24 @@ class PlanAndRun(CommandTest):
             self.assertIn(value, line)
         self.succeed("hsap-run", "plan.json", "--degrees", "2x2", "--model", "Llama-3.1-8B", *SMALL)
 
+    def test_a_mask_rule_is_planned_named_and_executed_from_the_plan_alone(self):
+        for rule, words in (("full", "full"), ("sinks:2,window:16", "window 16, 2 sinks"), ("window:8,4", "window 8 left, 4 right"),
+                            ("blocks:32", "blocks of 32"), ("prefix:20", "prefix 20")):
+            with self.subTest(rule):
+                text = self.succeed("hsap-plan", "plan", *SMALL, "--mask", rule, "--strategy", "hsap", "--degrees", "1x4", "--out", "plan.json")
+                self.assertIn("mask " + words, text)
+                self.assertIn("the model's layer has: causal", text)
+                out = self.run_json("--verify", "--mask", rule, "--model", "Llama-3.1-8B")
+                self.assertEqual((out["verify"]["coverage"], out["verify"]["passed"]), ("all rows", True))
+                line = self.refuse(1, "hsap-run", "plan.json", "--mask", "causal")
+                self.assertIn("mask rule " + words, line)
+        plan = self.folder / "plan.json"
+        self.assertEqual(json.loads(plan.read_text(encoding="utf-8"))["inputs"]["mask"], "prefix:20")
+        mask = self.succeed_json("hsap-plan", "compare", *SMALL, "--mask", "full", "--strategy", "ring")["inputs"]["attention"]["mask"]
+        self.assertEqual(mask, {"rule": "full", "left": None, "right": None, "sinks": 0, "prefix": 0, "chunk": None})
+        self.make_plan("--strategy", "lasp", "--mask", "full")  # its linear counterpart stays causal
+        self.succeed("hsap-run", "plan.json", "--mask", "causal", "--model", "Llama-3.1-8B")
+
     def test_a_plan_that_was_tampered_with_is_refused(self):
         path = self.make_plan("--strategy", "zigzag")
         whole = path.read_text(encoding="utf-8")

@@ -8,6 +8,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Lengths in tokens; null = unlimited, or no blocks.
+Json mask_json(const MaskRule& rule) {
+  const auto length = [](const std::optional<Token>& tokens) { return tokens ? Json(*tokens) : Json(); };
+  return {{"rule", to_string(rule)}, {"left", length(rule.left)}, {"right", length(rule.right)},
+          {"sinks", rule.sinks},     {"prefix", rule.prefix},     {"chunk", length(rule.chunk)}};
+}
+
 Json inputs_json(const PlanningInputs& inputs, const RankingOptions& options) {
   const AttentionShape& shape = inputs.layer.kind.attention;
   return {
@@ -24,7 +31,7 @@ Json inputs_json(const PlanningInputs& inputs, const RankingOptions& options) {
         {"qk_dim", shape.qk_dim},
         {"v_dim", shape.v_dim},
         {"dtype", to_string(shape.dtype)},
-        {"window", shape.window ? Json(*shape.window) : Json()},
+        {"mask", mask_json(shape.mask)},
         {"decay", shape.decay}}},
       {"lengths", inputs.batch.recipe.lengths},
       {"tokens", inputs.batch.recipe.tokens},
@@ -47,6 +54,9 @@ Json outcome_json(const Outcome& outcome) {
       {"options", to_json(outcome.options)},
       {"valid", outcome.valid},
       {"reason", outcome.reason},
+      {"contaminates", outcome.contamination ? Json{{"wrong_pairs", outcome.contamination->wrong_pairs},
+                                                    {"wasted_flops", outcome.contamination->wasted_flops}}
+                                             : Json()},
       {"forward_seconds", number(outcome.forward_seconds)},
       {"backward_seconds", number(outcome.backward_seconds)},
       {"exposed_communication_seconds", number(outcome.exposed_communication_seconds)},

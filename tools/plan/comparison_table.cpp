@@ -64,7 +64,7 @@ void print_rows(std::ostream& out, const Comparison& comparison) {
   for (const Outcome& outcome : comparison.outcomes) {
     std::vector<std::string> cells = {outcome.strategy, to_string(outcome.attention), to_string(outcome.degrees)};
     for (const NumberColumn& column : numbers) cells.push_back(column.cell(outcome));
-    cells.push_back(!outcome.valid ? "refused" : outcome.fits ? "yes" : "no");
+    cells.push_back(!outcome.valid ? "refused" : outcome.contamination ? "contaminates" : outcome.fits ? "yes" : "no");
     table.add_row(std::move(cells));
   }
   const std::vector<std::string> lines = table.lines();
@@ -75,6 +75,8 @@ void print_rows(std::ostream& out, const Comparison& comparison) {
 }
 
 void print_reasons(std::ostream& out, const std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : outcomes)
+    if (outcome.contamination) out << labelled("wrong", 13, contamination_text(outcome)) << '\n';
   for (const Outcome& outcome : outcomes)
     if (!outcome.reason.empty()) out << labelled(outcome.valid ? "does not fit" : "refused", 13, named_reason(outcome)) << '\n';
 }

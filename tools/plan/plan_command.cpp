@@ -46,19 +46,23 @@ PlanFile make_plan(const PlanningInputs& inputs, const Ranking& ranking, const O
   plan.gpus = inputs.cluster.gpus;
   plan.model = inputs.layer.model.name;
   plan.layer = inputs.layer.kind.name;
+  plan.mask = inputs.layer.mask;
   plan.recipe = inputs.batch.recipe;
   plan.options = outcome.options;
   plan.predicted = {evaluator, device_names(inputs.cluster.topology), outcome.forward_seconds, outcome.backward_seconds};
   plan.schedule = lower(outcome, ranking.problem);
-  verify(plan.schedule, DocumentMask(inputs.batch.batch.offsets, plan.schedule.shape.window),
-         {.memory_bytes = smallest_memory(inputs.cluster.topology)});
+  if (outcome.contamination) plan.contaminated = inputs.batch.batch.offsets;
+  const DocumentMask computed(
+      outcome.contamination ? std::vector<Token>{0, inputs.batch.batch.tokens()} : inputs.batch.batch.offsets,
+      plan.schedule.shape.mask);
+  verify(plan.schedule, computed, {.memory_bytes = smallest_memory(inputs.cluster.topology)});
   return plan;
 }
 
 /// Why this one: against the runner-up, or because nothing else was asked for.
 std::string reason_for(const Comparison& comparison, const Outcome& chosen) {
   for (const Outcome& other : comparison.outcomes)
-    if (&other != &chosen && other.valid && other.fits && other.attention == chosen.attention)
+    if (&other != &chosen && other.valid && other.fits && !other.contamination && other.attention == chosen.attention)
       return "fastest of " + std::to_string(comparison.outcomes.size()) + " compared, " +
              std::to_string(static_cast<int>(100 * (other.seconds() / chosen.seconds() - 1) + 0.5)) + " % ahead of " +
              describe(other.strategy, other.degrees, other.options);
@@ -79,6 +83,7 @@ void make_and_write(const PlanOptions& options) {
   if (chosen.attention != ranking.problem.shape.kind)
     std::cout << "attention  " << to_string(chosen.attention) << ": the plan is for the counterpart of the model's "
               << to_string(ranking.problem.shape.kind) << " layer\n";
+  if (chosen.contamination) std::cout << labelled("wrong", 11, contamination_text(chosen)) << '\n';
   std::cout << "predicted  " << format_seconds(chosen.forward_seconds) << " forward, "
             << format_seconds(chosen.backward_seconds) << " backward (" << options.ranking.evaluator << ", "
             << plan.predicted.device << "), " << format_number(chosen.over_bound, 2) << " times the lower bound\n"

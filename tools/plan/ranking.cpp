@@ -1,6 +1,8 @@
 #include "tools/plan/ranking.hpp"
 
+#include "planner/ir/units.hpp"
 #include "tools/progress_line.hpp"
+#include "tools/text_table.hpp"
 
 namespace hsap {
 
@@ -21,9 +23,38 @@ void add_ranking_options(CLI::App& command, RankingOptions& options) {
           "Predictor that ranks: simulate (shared links) or estimate (no contention, faster); default " + options.evaluator)
       ->type_name("NAME")
       ->group(group);
+  command
+      .add_flag("--as-published", options.as_published,
+                "Run strategies as their original code does where that does not look at documents: contaminated results")
+      ->group(group);
+  command
+      .add_flag("--ragged-heads", options.ragged_heads,
+                "Head-parallel degrees need not divide the heads: some ranks hold one head more")
+      ->group(group);
+  for (const OptionField& field : option_fields())
+    command
+        .add_option_function<std::string>(
+            "--" + field.name,
+            [&options, name = field.name](const std::string& value) { options.strategy_options[name] = value; },
+            field.help + "; default: searched, or as published")
+        ->type_name(field.type)
+        ->group("Options of strategies (hsap-plan list says which has which)");
 }
 
+namespace {
+
+StrategyOptions parse_strategy_options(const RankingOptions& options) {
+  StrategyOptions result;
+  for (const OptionField& field : option_fields())
+    if (const auto given = options.strategy_options.find(field.name); given != options.strategy_options.end())
+      field.set(result, given->second);
+  return result;
+}
+
+}  // namespace
+
 void check_options(const RankingOptions& options) {
+  parse_strategy_options(options);
   for (const std::string& strategy : options.strategies) find_strategy(strategy);
   if (!options.degrees.empty()) parse_degrees(options.degrees);
 }
@@ -34,6 +65,9 @@ Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& opti
   CompareRequest request;
   request.problem = make_problem(inputs.layer.kind.attention, inputs.batch.batch.offsets, cluster);
   request.strategies = options.strategies;
+  request.problem.ragged_heads = options.ragged_heads;
+  request.options = parse_strategy_options(options);
+  request.as_published = options.as_published;
   request.every_degree = options.every_degree;
   if (!options.degrees.empty()) request.degrees = parse_degrees(options.degrees);
   const Evaluator evaluator = make_evaluator(options.evaluator, cluster, kernels);
@@ -42,6 +76,14 @@ Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& opti
       compare(request, cluster, kernels, evaluator,
               [&](std::size_t done, std::size_t total, const std::string& what) { progress.show(done, total, what); });
   return {request.problem, std::move(comparison), kernels.provenance()};
+}
+
+std::string contamination_text(const Outcome& outcome) {
+  const Contamination& wrong = *outcome.contamination;
+  return outcome.strategy + " " + to_string(outcome.degrees) +
+         " as published contaminates: " + format_count(static_cast<long long>(wrong.wrong_pairs)) +
+         " (query, key) pairs per head reach into other documents, " + format_number(wrong.wasted_flops / 1e12, 2) +
+         " TFLOP are wasted on them";
 }
 
 std::string named_reason(const Outcome& outcome) {

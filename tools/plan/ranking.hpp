@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,15 @@ namespace hsap {
 
 struct RankingOptions {
   InputOptions inputs;
-  std::vector<std::string> strategies;  ///< empty = all
-  std::string degrees;                  ///< "8x2", or empty = all that fit
+  std::vector<std::string> strategies;                  ///< empty = all
+  std::string degrees;                                  ///< "8x2", or empty = all that fit
+  std::map<std::string, std::string> strategy_options;  ///< by name (strategy_options.hpp), as text
+  bool ragged_heads = false;
+  bool as_published = false;
   bool every_degree = false;
   std::string evaluator = kDefaultEvaluator;
 };
-/// The options of the inputs, --strategy, --degrees and --evaluator.
+/// The options of the inputs, --strategy, --degrees, --evaluator, --as-published, --ragged-heads and those of strategies.
 void add_ranking_options(CLI::App& command, RankingOptions& options);
 
 struct Ranking {
@@ -33,5 +37,7 @@ Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& opti
 
 /// "usp: degrees 5x1 need 5 ranks, ..." or "ring 1x2: needs 120 GiB of ...": why an outcome is refused or does not fit.
 std::string named_reason(const Outcome& outcome);
+/// "contaminates: 1,234 (query, key) pairs per head reach into other documents, 5.6 TFLOP are wasted". @pre it does
+std::string contamination_text(const Outcome& outcome);
 
 }  // namespace hsap

@@ -43,8 +43,15 @@ void check_model(const std::string& value, const PlanFile& plan) {
   if (expected.model.name != plan.model) mismatch("--model", value, "model " + plan.model, "model " + expected.model.name);
   AttentionShape shape = expected.model.kind(plan.layer).attention;
   if (shape.kind == AttentionKind::linear) shape.decay = plan.schedule.shape.decay;  // which --decay may have changed
+  if (plan.mask) shape.mask = plan.schedule.shape.mask;  // which is what was asked for, not what the model has
   const bool same = shape == plan.schedule.shape || linear_counterpart(shape) == plan.schedule.shape;
   if (!same) mismatch("--model", value, "layer " + plan.layer + " with " + describe(plan.schedule.shape), describe(shape));
+}
+
+void check_mask(const std::string& value, const PlanFile& plan) {
+  const MaskRule expected = parse_mask_rule(value);
+  const MaskRule& found = plan.schedule.mask.rule();
+  if (expected != found) mismatch("--mask", value, "mask rule " + to_string(found), to_string(expected));
 }
 
 std::string documents_text(const std::vector<Token>& offsets) {
@@ -75,6 +82,7 @@ void add_expectation_options(CLI::App& command, Expectations& expectations) {
       ->type_name("NAME")
       ->group(group);
   command.add_option("--model", expectations.model, "Model")->type_name("FILE|NAME")->group(group);
+  command.add_option("--mask", expectations.mask, "Mask rule")->type_name("RULE")->group(group);
   command.add_option("--tokens", expectations.tokens, "Tokens of a batch")->type_name("N")->check(kWholeNumber)->group(group);
   command.add_option("--degrees", expectations.degrees, "Degrees")->type_name("AxB")->group(group);
   command.add_option("--gpus", expectations.gpus, "GPUs of the plan's cluster")->type_name("N|0,1,...")->group(group);
@@ -85,6 +93,7 @@ void check_expectations(const Expectations& expectations, const PlanFile& plan) 
   if (expectations.tokens) check_tokens(*expectations.tokens, plan);
   if (expectations.gpus) check_gpus(*expectations.gpus, plan);
   if (expectations.model) check_model(*expectations.model, plan);
+  if (expectations.mask) check_mask(*expectations.mask, plan);
   if (expectations.lengths) check_lengths(*expectations.lengths, expectations.column, plan);
 }
 

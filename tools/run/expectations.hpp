@@ -14,6 +14,7 @@ struct Expectations {
   std::optional<std::string> lengths;
   std::optional<std::string> column;
   std::optional<std::string> model;
+  std::optional<std::string> mask;
   std::optional<Token> tokens;
   std::optional<std::string> degrees;
   std::optional<std::string> gpus;

@@ -27,6 +27,6 @@ struct RunReport {
 std::string report_text(const RunReport& report, const PlanFile& plan);
 nlohmann::ordered_json report_json(const RunReport& report, const PlanFile& plan);
 /// "largest relative error 3.1e-05 in dK is above the tolerance 1e-05".
-std::string failure_text(const RunReport& report);
+std::string failure_text(const RunReport& report, const PlanFile& plan);
 
 }  // namespace hsap

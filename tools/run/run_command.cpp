@@ -49,7 +49,7 @@ void run_plan(const RunOptions& options) {
       if (options.verify && repeat + 1 == repeats) {
         progress.show(repeats, repeats, "comparing with the oracle");
         report.errors =
-            compare_sampled(plan.schedule.shape, plan.schedule.mask, inputs, execution.results, kOraclePairs, options.seed);
+            compare_sampled(plan.schedule.shape, plan.batch_mask(), inputs, execution.results, kOraclePairs, options.seed);
       }
     }
   }
@@ -58,7 +58,7 @@ void run_plan(const RunOptions& options) {
   else
     std::cout << report_text(report, plan);
   std::cout.flush();
-  if (!report.passed()) throw std::runtime_error(failure_text(report));
+  if (!report.passed()) throw std::runtime_error(failure_text(report, plan));
 }
 
 }  // namespace hsap

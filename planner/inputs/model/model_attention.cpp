@@ -74,6 +74,12 @@ int width_of(const ConfigObject& config, const OwnKeys& own, const ConfigObject:
   return legacy ? legacy->value : implied_head_dim(config, heads);
 }
 
+/// What a query sees in layers of this kind.
+MaskRule mask_of(const ConfigObject& config, Mixer mixer) {
+  if (mixer == Mixer::sliding) return window_rule(config.number("sliding_window"));
+  return mixer == Mixer::chunked ? block_rule(config.number("attention_chunk_size")) : MaskRule{};
+}
+
 AttentionShape softmax_attention(const ConfigObject& config, Mixer mixer, int layer, DType dtype, Remarks& remarks) {
   const OwnKeys& own = mixer == Mixer::sliding ? kSlidingKeys : kFullKeys;
   const auto common_heads = config.required_number({"num_attention_heads", "n_head", "n_heads", "num_heads"});
@@ -91,7 +97,7 @@ AttentionShape softmax_attention(const ConfigObject& config, Mixer mixer, int la
   shape.qk_dim = width_of(config, own, heads);
   const auto own_v_width = config.optional_number(own.v_head_dim);
   shape.v_dim = own_v_width ? *own_v_width : config.optional_number("v_head_dim").value_or(shape.qk_dim);
-  if (mixer == Mixer::sliding) shape.window = config.number("sliding_window");
+  shape.mask = mask_of(config, mixer);
   if (mixer == Mixer::full && config.flag("attention_k_eq_v"))
     remark_once(remarks, "full layers share one tensor for k and v (attention_k_eq_v); it is counted as two");
   return shape;
@@ -159,7 +165,7 @@ AttentionShape read_attention(const ConfigObject& config, Mixer mixer, int layer
   if (mixer == Mixer::mamba) return mamba_attention(config, dtype, remarks);
   if (!config.active("kv_lora_rank")) return softmax_attention(config, mixer, layer, dtype, remarks);
   AttentionShape shape = latent_attention(config, dtype, remarks);
-  if (mixer == Mixer::sliding) shape.window = config.number("sliding_window");
+  shape.mask = mask_of(config, mixer);
   return shape;
 }
 

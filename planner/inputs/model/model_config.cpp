@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "planner/inputs/model/config_object.hpp"
 #include "planner/inputs/input_json.hpp"
 #include "planner/inputs/input_text.hpp"
+#include "planner/inputs/model/config_object.hpp"
 #include "planner/inputs/model/model_attention.hpp"
 #include "planner/inputs/model/model_layers.hpp"
 #include "planner/inputs/model/model_refusals.hpp"
@@ -48,8 +48,19 @@ DType read_dtype(const ConfigObject& config, const ConfigObject& whole_file, std
 }
 
 std::string kind_name(Mixer mixer) {
-  if (mixer == Mixer::full) return "full";
-  return mixer == Mixer::sliding ? "sliding" : "linear";
+  switch (mixer) {
+    case Mixer::full:
+      return "full";
+    case Mixer::sliding:
+      return "sliding";
+    case Mixer::chunked:
+      return "chunked";
+    case Mixer::none:
+    case Mixer::delta:
+    case Mixer::mamba:
+      break;
+  }
+  return "linear";
 }
 
 /// The kind for a layer: the one with this attention, or a new one. Kinds of one mixer that differ get their heads into the

@@ -26,11 +26,14 @@ Mixers from_layer_types(const ConfigObject& config, const std::string& model_typ
       if (config.has("use_sliding_window") && !config.flag("use_sliding_window"))
         throw config.error(entry("layer_types", mixers.size()), "slides, but use_sliding_window is false; change one of them");
       mixers.push_back(Mixer::sliding);
+    } else if (type == "chunked_attention") {
+      mixers.push_back(Mixer::chunked);
     } else if (type == "linear_attention") {
       mixers.push_back(model_type == "minimax" ? Mixer::lightning : Mixer::delta);
     } else {
-      throw config.error(entry("layer_types", mixers.size()),
-                         "is " + shown(type) + ", expected full_attention, sliding_attention or linear_attention");
+      throw config.error(
+          entry("layer_types", mixers.size()),
+          "is " + shown(type) + ", expected full_attention, sliding_attention, chunked_attention or linear_attention");
     }
   }
   return mixers;
@@ -108,6 +111,39 @@ Mixers with_period(int layers, int period, Mixer other) {
   return mixers;
 }
 
+/// Some layers are chunked. Which ones, only layer_types says, or what Llama 4 says of the layers without rotary embedding:
+/// those are full, the others chunked (Transformers: configuration_llama4.py).
+Mixers from_chunk_size(const ConfigObject& config, const std::string& model_type, int layers,
+                       std::vector<std::string>& remarks) {
+  constexpr std::string_view kLayers = "no_rope_layers";
+  constexpr std::string_view kInterval = "no_rope_layer_interval";
+  const bool is_llama4 = model_type.starts_with("llama4");
+  if (is_llama4 && (config.active(kLayers) || config.active(kInterval)))
+    remarks.push_back("layers are chunked but for those without rotary embedding (Transformers' configuration_llama4.py)");
+  if (is_llama4 && config.active(kLayers)) {
+    Mixers mixers;
+    for (const auto& rotates : config.array_per_layer(kLayers, layers)) {
+      if (rotates != 0 && rotates != 1)
+        throw config.error(entry(kLayers, mixers.size()),
+                           "is " + shown(rotates) + ", expected 1 (rotary embedding, chunked) or 0 (none, full)");
+      mixers.push_back(rotates == 0 ? Mixer::full : Mixer::chunked);
+    }
+    return mixers;
+  }
+  if (is_llama4 && config.active(kInterval)) return with_period(layers, config.number(kInterval), Mixer::chunked);
+  throw config.error(
+      "attention_chunk_size",
+      "is " + shown(config.json().at("attention_chunk_size")) +
+          ": which layers are chunked is not in the file; give layer_types, or set it to null to plan all layers "
+          "as full attention, an upper bound");
+}
+
+/// MiMo-V2 repeats its window as attention_chunk_size; its layers slide.
+bool chunks_are_windows(const ConfigObject& config) {
+  return config.active("hybrid_layer_pattern") && config.active("sliding_window") &&
+         config.json().at("attention_chunk_size") == config.json().at("sliding_window");
+}
+
 /// Families whose model code slides every layer once sliding_window is set (Transformers: modeling_mistral.py,
 /// modeling_mixtral.py, modeling_phi3.py, modeling_starcoder2.py).
 bool slides_every_layer(const std::string& model_type) {
@@ -174,6 +210,8 @@ Mixers from_sliding_window(const ConfigObject& config, const std::string& model_
 std::vector<Mixer> read_layer_mixers(const ConfigObject& config, const std::string& model_type, int layers,
                                      std::vector<std::string>& remarks) {
   if (config.active("layer_types")) return from_layer_types(config, model_type, layers);
+  if (config.active("attention_chunk_size") && !chunks_are_windows(config))
+    return from_chunk_size(config, model_type, layers, remarks);
   if (config.active("hybrid_layer_pattern")) return from_hybrid_layer_pattern(config, model_type, layers);
   if (config.active("hybrid_override_pattern")) return from_override_pattern(config, layers);
   if (config.active("block_configs")) return from_block_configs(config, layers);

@@ -13,6 +13,7 @@ enum class Mixer {
   none,       ///< not at all: an MLP or expert layer of its own, or a layer whose attention was removed
   full,       ///< softmax attention over the document so far
   sliding,    ///< softmax attention over the window
+  chunked,    ///< softmax attention over the query's own block of tokens (Llama 4)
   delta,      ///< gated delta rule (Qwen3-Next, Qwen3.5): linear attention with a state
   lightning,  ///< Lightning Attention (MiniMax-Text-01): linear attention with decay
   mamba,      ///< Mamba-2: a state-space layer, which has the form of linear attention

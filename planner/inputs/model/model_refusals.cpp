@@ -73,19 +73,6 @@ bool speaks_of_attention(std::string_view key) {
   return speaks;
 }
 
-void refuse_chunks(const ConfigObject& config) {
-  constexpr std::string_view kKey = "attention_chunk_size";
-  if (!config.active(kKey)) return;
-  // MiMo-V2 repeats its window under this name; its layers slide.
-  const bool repeats_window =
-      config.active("sliding_window") && config.json().at(std::string(kKey)) == config.json().at("sliding_window");
-  if (config.active("hybrid_layer_pattern") && repeats_window) return;
-  throw config.error(
-      kKey, "is " + shown(config.json().at(std::string(kKey))) +
-                ": chunked attention is not supported, and which layers are chunked is not in the file; set it to null to "
-                "plan all layers as full attention, an upper bound");
-}
-
 /// Gemma-4 uses the full layers' own number of KV heads where k and v are one tensor; what it means elsewhere is open.
 void refuse_global_kv_heads(const ConfigObject& config) {
   const auto global = config.optional_number("num_global_key_value_heads");
@@ -108,7 +95,6 @@ void refuse_unsupported_attention(const ConfigObject& config, const ConfigObject
     throw config.error(
         "sparse_attention_config",
         "asks for sparse attention, which is not supported; set its use_sparse_attention to false to plan full attention");
-  refuse_chunks(config);
   refuse_global_kv_heads(config);
   if (config.active("use_bidirectional_attention") && config.text("use_bidirectional_attention") != "vision")
     throw config.error("use_bidirectional_attention",

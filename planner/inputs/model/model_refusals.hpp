@@ -9,7 +9,7 @@
 namespace hsap {
 
 /// Throws InvalidInput naming file and key, and what would work, when `config` asks for attention that hsap does not model
-/// (sparse, compressed, chunked, cross, bidirectional attention, layers that share keys and values) or holds a key that speaks
+/// (sparse, compressed, cross, bidirectional attention, layers that share keys and values) or holds a key that speaks
 /// of the kind of attention and that nobody here has read about. `whole_file` is the object around a nested text_config.
 void refuse_unsupported_attention(const ConfigObject& config, const ConfigObject& whole_file);
 

@@ -42,20 +42,27 @@ const std::vector<ExactCover::Segment>& ExactCover::segments_of(ValueId value, H
   return segments_.back();
 }
 
+std::optional<Gap> ExactCover::gap_between(const Profile& profile, TokenRange rows, TokenRange others) {
+  if (rows.size() == 0 || others.size() == 0) return std::nullopt;
+  const auto found = first_not_once(profile.runs, others.begin, others.end);
+  if (!found) return std::nullopt;
+  return Gap{std::clamp(found->first, rows.begin, rows.end - 1), found->first, 0, found->second, {}};
+}
+
 std::optional<Gap> ExactCover::find_gap(const Profile& profile, TokenSetId rows, Direction direction) const {
   for (const TokenRange& range : sets_[rows].ranges())
     for (std::size_t d = mask_.document_of(range.begin); d < mask_.documents() && mask_.document(d).begin < range.end; ++d) {
       const auto [start, end] = mask_.document(d);
-      const Token a = std::max(range.begin, start);
-      const Token b = std::min(range.end, end);
+      const TokenRange part{std::max(range.begin, start), std::min(range.end, end)};
       if (direction == Direction::keys_of_queries) {
-        const Token seen_from = mask_.window() ? std::max(start, a - *mask_.window() + 1) : start;
-        if (const auto found = first_not_once(profile.runs, seen_from, b))
-          return Gap{std::max(a, found->first), found->first, 0, found->second, {}};
+        const VisibleKeys keys = mask_.keys_seen_by(d, part);
+        for (const TokenRange& seen : {keys.sinks, keys.main})
+          if (const auto gap = gap_between(profile, part, seen)) return gap;
       } else {
-        const Token seen_to = mask_.window() ? std::min(end, b - 1 + *mask_.window()) : end;
-        if (const auto found = first_not_once(profile.runs, a, seen_to))
-          return Gap{std::min(b - 1, found->first), found->first, 0, found->second, {}};
+        const Token sinks_end = std::clamp(start + mask_.rule().sinks, part.begin, part.end);
+        const SeeingQueries queries = mask_.queries_seeing(d, part);
+        if (const auto gap = gap_between(profile, {part.begin, sinks_end}, queries.of_sinks)) return gap;
+        if (const auto gap = gap_between(profile, {sinks_end, part.end}, queries.of_others)) return gap;
       }
     }
   if (profile.twice) return Gap{0, 0, 0, 0, profile.twice};

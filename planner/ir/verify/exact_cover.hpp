@@ -1,10 +1,15 @@
 // The heart of the proof: does a sum of partial attentions hold every (query, key) pair of its rows exactly once?
 //
-// Rows [a, b) of one document [s, e) see, together, the keys [max(s, a - window + 1), b). A sum of partial attentions is right
-// for those rows if and only if its key sets, clipped to that interval, tile it exactly once (our derivation: every key of the
-// interval is seen by some row of [a, b), so it must occur once; and what each single row sees is a part of the interval). Keys
-// outside do no harm, because every partial attention runs under the mask. For gradients of keys [a, b) the same holds with the
-// queries [a, min(e, b - 1 + window)). So the proof counts intervals, never tokens or pairs.
+// Rows [a, b) of one document [s, e) see, together, at most two intervals of keys: from the first key that row a sees to the
+// last that row b - 1 sees, and the sinks before them (mask_rule.hpp). A sum of partial attentions is right for those rows if
+// and only if its key sets, clipped to these intervals, tile them exactly once. Our derivation: a row x sees [lo(x), hi(x)),
+// neither bound descends, and lo(x + 1) <= x + 1 <= hi(x), so the union over [a, b) is [lo(a), hi(b - 1)) without a hole and
+// every key of it is seen by some row, hence must occur once; and what each single row sees lies in the intervals. A sink
+// before lo(a) is seen by row a itself. Keys outside do no harm, because every partial attention runs under the mask.
+//
+// For gradients of keys [a, b) the same holds of the queries that see them, taken apart for sinks and other keys: key x is seen
+// by the queries [f(x), g(x)) with bounds that do not descend and f(x) <= x < g(x), where g(x) = e for a sink. So the proof
+// counts intervals, never tokens or pairs.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +62,8 @@ class ExactCover {
   const std::vector<Segment>& segments_of(ValueId value, HeadRange query_heads);
   ProfileId profile_of(std::vector<TokenSetId> terms);
   std::optional<Gap> find_gap(const Profile& profile, TokenSetId rows, Direction direction) const;
+  /// Rows of one document against what they see together, one interval: the row nearest to `other` sees it.
+  static std::optional<Gap> gap_between(const Profile& profile, TokenRange rows, TokenRange others);
 
   const DocumentMask& mask_;
   const TokenAlgebra& sets_;

@@ -32,11 +32,9 @@ void check_shape(const Schedule& schedule) {
     throw InvalidInput("attention shape: " + std::to_string(shape.query_heads) + " query heads, at most " +
                        std::to_string(kMaxHeads) + " are served");
   check_decay(shape);
-  if (shape.window != schedule.mask.window()) {
-    const auto text = [](const std::optional<Token>& window) { return window ? std::to_string(*window) : std::string("none"); };
-    throw InvalidInput("attention shape: its sliding window is " + text(shape.window) + ", the mask's is " +
-                       text(schedule.mask.window()));
-  }
+  if (shape.mask != schedule.mask.rule())
+    throw InvalidInput("attention shape: its mask rule is \"" + to_string(shape.mask) + "\", the batch's is \"" +
+                       to_string(schedule.mask.rule()) + "\"");
 }
 
 void check_degrees(const Schedule& schedule) {
@@ -74,8 +72,9 @@ void check_buffers(const Schedule& schedule, RankId rank) {
       throw InvalidInput(where() + ": linear attention has no lse");
     if (is_state(buffer.role) && schedule.shape.kind == AttentionKind::softmax)
       throw InvalidInput(where() + ": softmax attention has no state");
-    if (is_state(buffer.role) && schedule.mask.window())
-      throw InvalidInput(where() + ": a state sums a whole document and cannot respect a sliding window");
+    if (is_state(buffer.role) && schedule.mask.rule() != MaskRule{})
+      throw InvalidInput(where() + ": a state sums all earlier tokens of a document, which is the causal mask rule; found \"" +
+                         to_string(schedule.mask.rule()) + "\"");
     const auto& ranges = schedule.tokens(buffer.tokens).ranges();
     if (is_state(buffer.role) && ranges.size() > 1)
       throw InvalidInput(where() + " sums tokens " + describe(schedule.tokens(buffer.tokens)) +
