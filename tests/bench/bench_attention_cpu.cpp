@@ -70,10 +70,10 @@ struct Layer {
     visible = visible_rows(shape.mask, all, all);
     groups.queries_per_kv = shape.query_heads / shape.kv_heads;
   }
-  AttendCall forward() const { return {q.view(), k.view(), v.view(), o.view(), lse.view(), visible.data(), groups}; }
+  AttendCall forward() const { return {q.view(), k.view(), v.view(), o.view(), lse.view(), visible.data(), groups, {}}; }
   AttendBackwardCall backward() const {
     return {q.view(),   k.view(),   v.view(),   o.view(),       lse.view(), d_o.view(),
-            d_q.view(), d_k.view(), d_v.view(), visible.data(), groups};
+            d_q.view(), d_k.view(), d_v.view(), visible.data(), groups,     {}};
   }
   Rows q, k, v, o, lse, d_o, d_q, d_k, d_v;
   std::vector<RowInterval> visible;
