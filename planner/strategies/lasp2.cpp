@@ -6,6 +6,10 @@
 // for a state (in backward: earlier ones), so here it is sent to those only that its document reaches, and reset at document
 // starts. For one document on P ranks rank r sends P-1-r states forward and r backward: half the published volume, the same on
 // the busiest rank.
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/shard_states.hpp"
 

@@ -6,6 +6,11 @@
 //
 // The adds need the compute stream, which attention holds. So the rank at hop i of n attends i/n of its heads before it adds
 // and the others after (our choice): the scan moves along under the attention of all ranks where that is long enough.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "planner/ir/errors.hpp"
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/shard_states.hpp"

@@ -71,21 +71,12 @@ struct Layer {
     groups.queries_per_kv = shape.query_heads / shape.kv_heads;
   }
   AttendCall forward() const {
-    return {q.view(), k.view(), v.view(), o.view(), lse.view(), visible.main.data(), visible.sinks_or_null(), groups};
+    return {q.view(), k.view(), v.view(), o.view(), lse.view(), visible.main.data(), visible.sinks_or_null(), groups, {}};
   }
   AttendBackwardCall backward() const {
-    return {q.view(),
-            k.view(),
-            v.view(),
-            o.view(),
-            lse.view(),
-            d_o.view(),
-            d_q.view(),
-            d_k.view(),
-            d_v.view(),
-            visible.main.data(),
-            visible.sinks_or_null(),
-            groups};
+    return {q.view(),   k.view(),   v.view(),   o.view(),   lse.view(),          {},
+            d_o.view(), d_q.view(), d_k.view(), d_v.view(), visible.main.data(), visible.sinks_or_null(),
+            groups,     {}};
   }
   Rows q, k, v, o, lse, d_o, d_q, d_k, d_v;
   VisibleRows visible;

@@ -136,7 +136,8 @@ void refuse(const json& text, const std::string& fragment) {
 }  // namespace
 
 TEST_CASE("schedule JSON: what is written is read back the same") {
-  for (const Schedule& schedule : {local_attention(), two_rank_ring(), two_rank_ulysses(), two_rank_state_hop()}) {
+  for (const Schedule& schedule :
+       {local_attention(), two_rank_ring(), two_rank_ulysses(), two_rank_state_hop(), three_rank_state_sum()}) {
     const Schedule read = schedule_from_json(json::parse(to_json(schedule).dump()));
     CHECK(read == schedule);
     CHECK_NOTHROW(verify(read, schedule.mask));
@@ -234,6 +235,10 @@ TEST_CASE("schedule JSON: errors name the place, what was found and what was exp
   SECTION("an unknown role") {
     ranks[1]["buffers"][3]["role"] = "out";
     refuse(text, "schedule.ranks[1].buffers[3].role: found \"out\", expected one of q, k, v, o, lse");
+  }
+  SECTION("a decay that is no scale") {
+    text["shape"]["decay"] = GENERATE(json(-1), json("fast"));
+    refuse(text, "schedule.shape.decay: found " + text["shape"]["decay"].dump() + ", expected a number of 0 or more");
   }
   SECTION("degrees in words") {
     text["degrees"] = "two";

@@ -25,9 +25,9 @@ TEST_CASE("the decay option: overrides what a linear layer has, and is refused o
   options.layer = "linear";
   CHECK(read_inputs(options).layer.kind.attention.decay == 0);
   options.decay = 0.5;
-  const PlanningInputs inputs = read_inputs(options);
-  CHECK(inputs.layer.kind.attention.decay == 0.5);
-  CHECK_THAT(inputs.description(), Catch::Contains(", decay 0.5, bf16"));
+  const AttentionShape shape = read_inputs(options).layer.kind.attention;
+  CHECK(shape.decay == 0.5);
+  CHECK(describe(shape) == "linear, 48 query heads, 48 kv heads, head width 128, decay 0.5, bf16");
   options.decay = -1;
   CHECK_THROWS_WITH(read_inputs(options), Catch::Contains("--decay: ") && Catch::Contains("decay is -1, expected 0 (none)"));
   options.decay = 1;

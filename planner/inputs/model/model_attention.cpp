@@ -116,8 +116,9 @@ AttentionShape delta_attention(const ConfigObject& config, DType dtype, Remarks&
   remark_once(remarks, "linear layers: " + std::to_string(key_heads) + " q and k heads are repeated to the " +
                            std::to_string(shape.query_heads) + " v heads; a head-parallel degree that does not divide " +
                            std::to_string(key_heads) + " repeats them across ranks");
-  remark_once(remarks,
-              "linear layers: gates, decay, delta rule and convolution are not modelled, the exchange of the state is");
+  remark_once(
+      remarks,
+      "linear layers: gates, data-dependent decay, delta rule and convolution are not modelled, the exchange of the state is");
   return shape;
 }
 
@@ -152,7 +153,7 @@ AttentionShape mamba_attention(const ConfigObject& config, DType dtype, Remarks&
   remark_once(remarks, "Mamba layers: " + std::to_string(groups) + " groups of B and C are repeated to the " +
                            std::to_string(shape.query_heads) + " heads; a head-parallel degree that does not divide " +
                            std::to_string(groups) + " repeats them across ranks");
-  remark_once(remarks, "Mamba layers: decay and convolution are not modelled, the exchange of the state is");
+  remark_once(remarks, "Mamba layers: data-dependent decay and convolution are not modelled, the exchange of the state is");
   return shape;
 }
 
