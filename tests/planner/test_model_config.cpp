@@ -252,7 +252,7 @@ TEST_CASE("model: linear layers have the heads of their values") {
   const ModelShape model = parse(config(sizes + "\"full_attention_interval\": 4", "qwen3_next"));
   const LayerKind& linear = model.kind("linear");
   CHECK(linear.layers == Layers{0, 1, 2});
-  CHECK(linear.attention == AttentionShape{AttentionKind::linear, 12, 12, 16, 32, DType::bf16, std::nullopt});
+  CHECK(linear.attention == AttentionShape{AttentionKind::linear, 12, 12, 16, 32, DType::bf16, MaskRule{}});
   CHECK(model.kind("full").layers == Layers{3});
   CHECK_THAT(model.remarks.front(), Contains("4 q and k heads are repeated to the 12 v heads"));
   CHECK_THAT(model.remarks.back(), Contains("delta rule") && Contains("not modelled"));
@@ -264,7 +264,7 @@ TEST_CASE("model: a hybrid pattern of Mamba, attention and MLP layers") {
   const std::string sizes =
       R"("mamba_num_heads": 16, "ssm_state_size": 32, "mamba_head_dim": 4, "n_groups": 8, "attention_head_dim": 10, )";
   const ModelShape model = parse(config(sizes + "\"hybrid_override_pattern\": \"M*-E\"", "nemotron_h"));
-  CHECK(model.kind("linear").attention == AttentionShape{AttentionKind::linear, 16, 16, 32, 4, DType::bf16, std::nullopt});
+  CHECK(model.kind("linear").attention == AttentionShape{AttentionKind::linear, 16, 16, 32, 4, DType::bf16, MaskRule{}});
   CHECK(model.kind("linear").layers == Layers{0});
   CHECK(model.kind("full").attention == softmax(8, 8, 10, 10));
   CHECK(model.kind("full").layers == Layers{1});
