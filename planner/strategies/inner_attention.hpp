@@ -38,10 +38,12 @@ void attend_locally(ProgramBuilder& builder, const View& view);
 /// written straight into the accumulator; later ones are merged (softmax) or added (linear).
 class OutputAccumulator {
  public:
-  /// `pieces` = number of Attend ops that will follow; one piece goes to view.o without an fp32 copy.
+  /// `pieces` = number of attend() and merge() calls that will follow; one piece goes to view.o without an fp32 copy.
   OutputAccumulator(ProgramBuilder& builder, const View& view, std::size_t pieces);
   /// Attends the rows `queries` of the view to the rows `keys` of k and v.
   void attend(int step, TokenSetId queries, Slice k, Slice v);
+  /// Takes in a piece that another rank worked out for some rows of the view; softmax only, after the first attend().
+  void merge(int step, const Slice& o, const Slice& lse);
   /// The merged result in view.o.
   void finish(int step);
   /// Log-sum-exp of the merged result, [tokens, query_heads]; softmax only.
@@ -59,10 +61,12 @@ class OutputAccumulator {
 /// also those that come before.
 class QueryGradientAccumulator {
  public:
-  /// `pieces` = number of AttendBackward ops that will follow; one piece goes to view.d_q without an fp32 copy.
+  /// `pieces` = number of attend() and add() calls that will follow; one piece goes to view.d_q without an fp32 copy.
   QueryGradientAccumulator(ProgramBuilder& builder, const View& view, std::optional<Slice> lse, std::size_t pieces);
   /// Gradients of the rows `queries` against the rows of k and v; d_k and d_v are written to the slices given.
   void attend(int step, TokenSetId queries, Slice k, Slice v, Slice d_k, Slice d_v);
+  /// Takes in a piece that another rank worked out for some rows of the view.
+  void add(int step, const Slice& d_q);
   /// The sum in view.d_q.
   void finish(int step);
 

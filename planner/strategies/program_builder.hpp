@@ -19,6 +19,7 @@ class ProgramBuilder {
 
   const AttentionShape& shape() const { return schedule_.shape; }
   const DocumentMask& mask() const { return schedule_.mask; }
+  RankId ranks() const { return static_cast<RankId>(schedule_.ranks.size()); }
   const RankProgram& program(RankId rank) const { return schedule_.ranks[rank]; }
   /// Valid until the next intern().
   const TokenSet& tokens(TokenSetId id) const { return schedule_.token_sets[id]; }

@@ -14,12 +14,17 @@ const Strategy& ring_strategy();
 const Strategy& stripe_strategy();
 const Strategy& burst_strategy();
 const Strategy& allgather_strategy();
+const Strategy& blockdiag_strategy();
+const Strategy& distflashattn_strategy();
+const Strategy& magi_strategy();
+const Strategy& dcp_strategy();
 const Strategy& lasp_strategy();
 
 const std::vector<const Strategy*>& all_strategies() {
   static const std::vector<const Strategy*> strategies{
-      &hsap_strategy(),   &ulysses_strategy(), &usp_strategy(),       &zigzag_strategy(), &ring_strategy(),
-      &stripe_strategy(), &burst_strategy(),   &allgather_strategy(), &lasp_strategy(),
+      &hsap_strategy(),   &ulysses_strategy(), &usp_strategy(),       &zigzag_strategy(),    &ring_strategy(),
+      &stripe_strategy(), &burst_strategy(),   &allgather_strategy(), &blockdiag_strategy(), &distflashattn_strategy(),
+      &magi_strategy(),   &dcp_strategy(),     &lasp_strategy(),
   };
   return strategies;
 }
