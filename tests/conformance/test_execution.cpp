@@ -60,6 +60,16 @@ TEST_CASE("every strategy equals the oracle on random packings") {
                           ranks == 8 ? 4 : ranks);
 }
 
+TEST_CASE("every strategy equals the oracle on 5, 6 and 16 ranks") {
+  const int ranks = GENERATE(5, 6, 16);
+  const auto kind = GENERATE(AttentionKind::softmax, AttentionKind::linear);
+  const auto [query_heads, kv_heads] = heads_for(ranks);
+  const std::uint64_t seed = 14;
+  CAPTURE(seed);
+  for (const std::vector<Token>& offsets : {test::random_offsets(seed, 160), test::offsets_of({101})})
+    require_equal_to_oracle(small_shape(kind, query_heads, kv_heads), offsets, ranks, ranks == 16 ? 8 : 3);
+}
+
 TEST_CASE("every strategy equals the oracle with multi-head, multi-query and sliding-window attention") {
   const int ranks = GENERATE(2, 4);
   const std::uint64_t seed = 21;
