@@ -1,5 +1,5 @@
 // What lies between head exchange and head exchange: attention on one rank's view of the tokens and heads. Strategies are built
-// from three ways to fill it: alone (attend_locally), around a ring (ring_pass.hpp), or by fetching what the documents need
+// from three ways to fill it: alone (attend_locally), around a ring (ring_pass.hpp), or by exchanging what the documents need
 // (needed_exchange.hpp); linear attention has a fourth, the state chain (state_chain.hpp). head_exchange.hpp makes views
 // of more tokens and fewer heads; without it the view is the rank's own boundary.
 #pragma once

@@ -31,7 +31,7 @@ TokenSet queries_of(const Need& need, const DocumentMask& mask, const std::vecto
 
 /// Choices of an exchange of what documents need.
 struct ExchangeRules {
-  /// What moves for the queries of one group and the keys of another.
+  /// What moves for the queries of one group and the keys of another; `cheaper` looks at bytes only, not at who has time.
   std::function<Moving(int query_group, int key_group)> moving = [](int, int) { return Moving::kv; };
   /// In how many steps a group attends to what is not its own; >= 1.
   int stages = 1;

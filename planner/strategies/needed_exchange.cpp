@@ -33,9 +33,11 @@ class Member {
       waits_ |= !is_empty(work.visitors) || (!is_empty(work.keys) && again());
       is_visited_ |= !is_empty(work.visitors);
     }
-    for (const Move* move : plan.out) (move->what == Moving::q ? queries_leave_ : keys_leave_) = true;
-    pieces_ += static_cast<std::size_t>(
-        std::count_if(plan.out.begin(), plan.out.end(), [](const Move* move) { return move->what == Moving::q; }));
+    for (const Move* move : plan.out) {
+      const bool is_query = move->what == Moving::q;
+      pieces_ += is_query;
+      (is_query ? queries_leave_ : keys_leave_) = true;
+    }
   }
 
   void forward() {
@@ -315,7 +317,7 @@ class Member {
   std::vector<Visits> visits_;  // [stage]
   std::size_t pieces_ = 1;      // of o, and as many of d_q: the local one, one per stage with keys, one per move of queries
   bool queries_leave_ = false, keys_leave_ = false, is_visited_ = false;
-  bool waits_ = false;  // something comes in backward before all of the work can be done
+  bool waits_ = false;  // in backward, for something without which not all of the work can be done
   std::optional<Slice> lse_;
   Slice delta_, d_k_, d_v_;
 };
