@@ -1,8 +1,8 @@
 // hsap: IntraSP U (head-parallel all-to-all inside a fast domain) x InterSP S (sequence-aware, only what documents need,
 // between groups). Documents are placed on the S groups by cost; each group's tokens are shared out over its U ranks; after the
-// all-to-all, member m of a group exchanges keys and values with member m of other groups only, so inter-node traffic stays on
-// its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm. Linear attention: contiguous
-// groups, state hops only where a document straddles.
+// all-to-all, member m of a group exchanges keys and values, or queries where asked, with member m of other groups only, so
+// inter-node traffic stays on its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm.
+// Linear attention: contiguous groups, state hops only where a document straddles.
 #include "planner/ir/errors.hpp"
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
