@@ -27,6 +27,35 @@ Placement place_zigzag(const std::vector<TokenRange>& documents, int groups);
 /// Throws InvalidInput when groups < 1.
 Placement place_stripes(const DocumentMask& mask, int groups);
 
+/// The pack cut into chunks of `chunk` tokens (the last one may be shorter), wherever documents begin; chunks are dealt by
+/// their pairs, costliest first, each to the group with the fewest pairs so far that has room for one more, so that the numbers
+/// of chunks differ by at most one (MagiAttention's dispatch, which asks that they be equal). O(n log n + documents) for n
+/// chunks. Throws InvalidInput when groups or chunk < 1.
+Placement place_chunks_by_pairs(const DocumentMask& mask, int groups, Token chunk);
+
+/// Tokens of a chunk or block when nothing else is said (our choice): the largest power of two up to 2048, MagiAttention's
+/// chunk in its benchmarks, of which every group gets at least 8; but `least` where every group gets at least one of those.
+Token chunk_for(const DocumentMask& mask, int groups, Token least = 1);
+
+struct BlockOptions {
+  Token block = 0;          ///< tokens of a block, counted from the start of its document; >= 1
+  int groups_per_node = 1;  ///< consecutive groups that share a node
+  /// Pairs of a node are at most (1 + this) times the mean: DCP's epsilon between machines. Nodes of one group are groups.
+  double node_tolerance = 0.4;
+  /// Pairs of a group, against the mean of its node: DCP's epsilon inside a machine.
+  double group_tolerance = 0.1;
+  /// Tokens of a group are at most (1 + this) times the mean, rounded up to whole blocks.
+  double token_tolerance = 0.2;
+};
+
+/// Blocks of documents put on nodes and then on the groups of each node so that few keys move while pairs are balanced within a
+/// tolerance: what DCP asks of a hypergraph partitioner, by a greedy of our own. Documents, costliest first, stay whole where a
+/// group has room; others are cut, tail first, into pieces that fill groups to the mean; then blocks at the cuts change sides
+/// where fewer keys move and the tolerance allows it. Tolerances give way where blocks are too large for them.
+/// O(blocks log blocks + blocks groups_per_node) as long as a document lies on few groups. Throws InvalidInput when groups,
+/// groups_per_node or block < 1 or a tolerance is negative.
+Placement place_blocks(const DocumentMask& mask, int groups, const BlockOptions& options);
+
 struct CostCutOptions {
   /// Most tokens of a group = ceil(token_cap * T / groups). >= 1. With 1 every group holds floor or ceiling of T / groups.
   double token_cap = 1.25;

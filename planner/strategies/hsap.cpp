@@ -1,8 +1,8 @@
 // hsap: IntraSP U (head-parallel all-to-all inside a fast domain) x InterSP S (sequence-aware, only what documents need,
 // between groups). Documents are placed on the S groups by cost; each group's tokens are shared out over its U ranks; after the
-// all-to-all, member m of a group exchanges keys and values with member m of other groups only, so inter-node traffic stays on
-// its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm. Linear attention: contiguous
-// groups, state hops only where a document straddles.
+// all-to-all, member m of a group exchanges keys and values, or queries where asked, with member m of other groups only, so
+// inter-node traffic stays on its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm.
+// Linear attention: contiguous groups, state hops only where a document straddles.
 #include "planner/ir/errors.hpp"
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
@@ -54,7 +54,7 @@ class Hsap : public Strategy {
   std::string summary() const override { return "head-parallel inside, sequence-aware needed-only exchange between groups"; }
   bool serves(AttentionKind) const override { return true; }
   std::vector<Degrees> degrees(const Problem& problem) const override { return head_parallel_degrees_of(problem); }
-  std::vector<std::string> options() const override { return {"placement", "stages"}; }
+  std::vector<std::string> options() const override { return {"placement", "stages", "moving", "kv", "dkv-dtype"}; }
 
   std::vector<StrategyOptions> variants(const Problem& problem, const Degrees& degrees) const override {
     if (degrees.inter == 1) return {StrategyOptions{}};
@@ -62,21 +62,22 @@ class Hsap : public Strategy {
     std::vector<StrategyOptions> result;
     for (const PlacementLaw& law : kLaws)
       for (const int stages : {1, 2, 4}) result.push_back({law.name, stages});
+    result.push_back({.placement = kLaws[0].name, .stages = kDefaultStages, .kv = KvForBackward::again});
+    StrategyOptions cheaper{.placement = kLaws[0].name, .stages = kDefaultStages, .moving = Moving::cheaper};
+    if (moves_queries(problem, degrees, cheaper)) result.push_back(cheaper);
     return result;
   }
 
  private:
   Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const override {
     const bool linear = problem.shape.kind == AttentionKind::linear;
-    const PlacementLaw& law = find_law(linear ? "contiguous" : options.placement);
-    const int stages = options.stages > 0 ? options.stages : kDefaultStages;
     std::vector<TokenSet> owned;
-    for (const TokenSet& group : law.place(problem.mask, degrees.inter, groups_per_node(problem, degrees)))
+    for (const TokenSet& group : place(problem, degrees, linear ? "contiguous" : options.placement))
       for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
     ProgramBuilder builder(name(), degrees, problem, owned);
     with_head_exchange(builder, consecutive_groups(degrees),
                        [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
-                         if (!linear) return needed_exchange(b, views, problem.node_of_rank, stages);
+                         if (!linear) return needed_exchange(b, views, problem.node_of_rank, rules_of(options));
                          for (std::size_t member = 0; member < views.front().size(); ++member) {
                            std::vector<View> chain;
                            for (const std::vector<View>& group : views) chain.push_back(group[member]);
@@ -84,6 +85,33 @@ class Hsap : public Strategy {
                          }
                        });
     return builder.take();
+  }
+
+  static Placement place(const Problem& problem, const Degrees& degrees, const std::string& law) {
+    return find_law(law).place(problem.mask, degrees.inter, groups_per_node(problem, degrees));
+  }
+
+  static ExchangeRules rules_of(const StrategyOptions& options) {
+    const Moving moving = options.moving.value_or(Moving::kv);
+    ExchangeRules rules;
+    rules.moving = [moving](int, int) { return moving; };
+    rules.stages = options.stages > 0 ? options.stages : kDefaultStages;
+    rules.kv = options.kv.value_or(KvForBackward::kept);
+    rules.d_kv = options.d_kv;
+    return rules;
+  }
+
+  /// Whether somewhere queries are cheaper to move.
+  static bool moves_queries(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) {
+    const Placement groups = place(problem, degrees, options.placement);
+    const int kv_copies = std::max(1, degrees.intra / problem.shape.kv_heads);
+    const GroupHeads heads{problem.shape.query_heads, problem.shape.kv_heads * kv_copies};
+    const ExchangeRules rules = rules_of(options);
+    bool found = false;
+    for_each_need(problem.mask, groups, [&](const Need& need) {
+      found = found || decide(need, problem.mask, groups, problem.shape, heads, rules) == Moving::q;
+    });
+    return found;
   }
 
   static int groups_per_node(const Problem& problem, const Degrees& degrees) {

@@ -61,16 +61,20 @@ void OutputAccumulator::attend(int step, TokenSetId queries, Slice k, Slice v) {
   const auto piece = [&](Role role, DType dtype, const char* name) {
     return builder_.whole(rank, builder_.add_buffer(rank, role, dtype, queries, view_.query_heads, name));
   };
-  const auto rows_of_sum = [&](const Slice& sum) { return builder_.rows(rank, sum.buffer, queries); };
   const Slice o = piece(Role::o, builder_.shape().dtype, "o piece");
   if (lse_) {
     const Slice lse = piece(Role::lse, DType::fp32, "lse piece");
     builder_.compute(rank, Phase::forward, step, Attend{q, k, v, o, lse});
-    builder_.compute(rank, Phase::forward, step, Merge{o, lse, rows_of_sum(o_), rows_of_sum(*lse_)});
+    merge(step, o, lse);
   } else {
     builder_.compute(rank, Phase::forward, step, Attend{q, k, v, o, std::nullopt});
-    builder_.compute(rank, Phase::forward, step, Accumulate{{{o, rows_of_sum(o_)}}});
+    builder_.compute(rank, Phase::forward, step, Accumulate{{{o, builder_.rows(rank, o_.buffer, queries)}}});
   }
+}
+
+void OutputAccumulator::merge(int step, const Slice& o, const Slice& lse) {
+  const auto rows_of_sum = [&](const Slice& sum) { return builder_.rows(view_.rank, sum.buffer, o.tokens); };
+  builder_.compute(view_.rank, Phase::forward, step, Merge{o, lse, rows_of_sum(o_), rows_of_sum(*lse_)});
 }
 
 void OutputAccumulator::finish(int step) {
@@ -101,11 +105,16 @@ void QueryGradientAccumulator::attend(int step, TokenSetId queries, Slice k, Sli
     written_ = true;
     for (const Slice& piece : waiting_) add_to_sum(step, piece);
     waiting_.clear();
-  } else if (written_) {
-    add_to_sum(step, d_q);
   } else {
-    waiting_.push_back(d_q);
+    add(step, d_q);
   }
+}
+
+void QueryGradientAccumulator::add(int step, const Slice& d_q) {
+  if (written_)
+    add_to_sum(step, d_q);
+  else
+    waiting_.push_back(d_q);
 }
 
 void QueryGradientAccumulator::add_to_sum(int step, const Slice& piece) {

@@ -1,5 +1,5 @@
 // What lies between head exchange and head exchange: attention on one rank's view of the tokens and heads. Strategies are built
-// from three ways to fill it: alone (attend_locally), around a ring (ring_pass.hpp), or by fetching what the documents need
+// from three ways to fill it: alone (attend_locally), around a ring (ring_pass.hpp), or by exchanging what the documents need
 // (needed_exchange.hpp); linear attention has others, which exchange states (shard_states.hpp). head_exchange.hpp makes views
 // of more tokens and fewer heads; without it the view is the rank's own boundary.
 #pragma once
@@ -40,10 +40,12 @@ void attend_locally(ProgramBuilder& builder, const View& view);
 /// written straight into the accumulator; later ones are merged (softmax) or added (linear).
 class OutputAccumulator {
  public:
-  /// `pieces` = number of Attend ops that will follow; one piece goes to view.o without an fp32 copy.
+  /// `pieces` = number of attend() and merge() calls that will follow; one piece goes to view.o without an fp32 copy.
   OutputAccumulator(ProgramBuilder& builder, const View& view, std::size_t pieces);
   /// Attends the rows `queries` of the view to the rows `keys` of k and v.
   void attend(int step, TokenSetId queries, Slice k, Slice v);
+  /// Takes in a piece that another rank worked out for some rows of the view; softmax only, after the first attend().
+  void merge(int step, const Slice& o, const Slice& lse);
   /// The merged result in view.o.
   void finish(int step);
   /// Log-sum-exp of the merged result, [tokens, query_heads]; softmax only.
@@ -61,11 +63,13 @@ class OutputAccumulator {
 /// also those that come before.
 class QueryGradientAccumulator {
  public:
-  /// `pieces` = number of AttendBackward ops that will follow; one piece goes to view.d_q without an fp32 copy.
+  /// `pieces` = number of attend() and add() calls that will follow; one piece goes to view.d_q without an fp32 copy.
   QueryGradientAccumulator(ProgramBuilder& builder, const View& view, std::optional<Slice> lse, std::size_t pieces);
   /// Gradients of the rows `queries`, which may be none, against the rows of k and v; d_k and d_v are written to the slices
   /// given.
   void attend(int step, TokenSetId queries, Slice k, Slice v, Slice d_k, Slice d_v);
+  /// Takes in a piece that another rank worked out for some rows of the view.
+  void add(int step, const Slice& d_q);
   /// The sum in view.d_q.
   void finish(int step);
 

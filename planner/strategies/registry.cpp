@@ -21,6 +21,10 @@ namespace hsap {
   add(allgather) \
   add(wlb) \
   add(megatron_sp) \
+  add(blockdiag) \
+  add(distflashattn) \
+  add(magi) \
+  add(dcp) \
   add(hybrid_cp) \
   add(zeppelin) \
   add(lasp) \

@@ -1,10 +1,12 @@
 // Bytes on the wire at one hand-computed point for every strategy: 32 query and 8 kv heads of 128, bf16, one document of
 // 131,072 tokens on 16 ranks in nodes of 8. One rank's Q is 64 MiB, its K and V together 32 MiB.
 // Also that no schedule spends less matrix work than the least. Wire dtypes: K, V, Q, O, d_o and d_q bf16; d_k, d_v fp32 in the
-// rings, bf16 in allgather, ulysses and hsap; states fp32.
+// rings, bf16 elsewhere unless asked; lse, delta and states fp32.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <numeric>
+#include <variant>
 
 #include "planner/ir/work.hpp"
 #include "tests/conformance/problems.hpp"
@@ -21,8 +23,14 @@ const AttentionShape kShape{.kind = AttentionKind::softmax,
                             .dtype = DType::bf16,
                             .mask = {}};
 
-Schedule lower_at_the_point(const std::string& strategy, Degrees degrees) {
-  return find_strategy(strategy).lower(test::problem_on(kShape, {0, 131072}, 16, 8), degrees);
+Schedule lower_at_the_point(const std::string& strategy, Degrees degrees, const StrategyOptions& options = {}) {
+  return find_strategy(strategy).lower(test::problem_on(kShape, {0, 131072}, 16, 8), degrees, options);
+}
+
+/// Of all ranks together.
+double total_sent(const Schedule& schedule, Phase phase) {
+  const std::vector<double> sent = bytes_sent_by_rank(schedule, phase);
+  return std::accumulate(sent.begin(), sent.end(), 0.0);
 }
 
 void require_mib_sent(const Schedule& schedule, double forward, double backward) {
@@ -53,13 +61,9 @@ TEST_CASE("usp 8x2: all-to-all of 140 MiB, one hop of 32 MiB; backward 32 MiB of
 
 TEST_CASE("hsap 16x1 sends what ulysses sends, and all ranks together never more than usp at the same degrees") {
   require_mib_sent(lower_at_the_point("hsap", {16, 1}), 180, 180);
-  const auto total = [](const Schedule& schedule, Phase phase) {
-    const std::vector<double> sent = bytes_sent_by_rank(schedule, phase);
-    return std::accumulate(sent.begin(), sent.end(), 0.0);
-  };
   for (const Degrees degrees : {Degrees{1, 16}, Degrees{2, 8}, Degrees{8, 2}})
     for (const Phase phase : {Phase::forward, Phase::backward})
-      CHECK(total(lower_at_the_point("hsap", degrees), phase) <= total(lower_at_the_point("usp", degrees), phase));
+      CHECK(total_sent(lower_at_the_point("hsap", degrees), phase) <= total_sent(lower_at_the_point("usp", degrees), phase));
 }
 
 TEST_CASE("needed-only: a document that starts 1,293 tokens before a shard's edge costs 5.05 MiB, and as much backward") {
@@ -74,6 +78,95 @@ TEST_CASE("needed-only: a document that starts 1,293 tokens before a shard's edg
     for (RankId rank = 1; rank < 15; ++rank) CHECK(sent[rank] == bytes);
     CHECK(sent[phase == Phase::forward ? 15 : 0] == 0);  // nobody is behind the last rank, nobody before the first
   }
+}
+
+TEST_CASE("distflashattn: keys to ranks up to 8 behind, queries to ranks more than 8 before, and outputs back") {
+  const auto kv = GENERATE(KvForBackward::kept, KvForBackward::again);
+  const Schedule schedule = lower_at_the_point("distflashattn", {1, 16}, {.placement = {}, .kv = kv});
+  const double again = kv == KvForBackward::again ? 1 : 0;
+  const std::vector<double> forward = bytes_sent_by_rank(schedule, Phase::forward);
+  const std::vector<double> backward = bytes_sent_by_rank(schedule, Phase::backward);
+  for (int rank = 0; rank < 16; ++rank) {
+    const int lends = std::min(8, 15 - rank), borrows = std::min(8, rank);            // keys, to and from how many ranks
+    const int is_helped = std::max(0, rank - 8), helps = std::max(0, 15 - rank - 8);  // by and with how many ranks' queries
+    CAPTURE(rank);
+    CHECK(forward[static_cast<RankId>(rank)] == (lends * 32 + is_helped * 64 + helps * (64 + 1)) * kMiB);
+    CHECK(backward[static_cast<RankId>(rank)] ==
+          (borrows * 32 + is_helped * (64 + 2) + helps * 64 + again * (lends * 32 + is_helped * 64)) * kMiB);
+  }
+  CHECK(total_sent(schedule, Phase::forward) == (92 * 32 + 28 * (2 * 64 + 1)) * kMiB);
+  CHECK(total_sent(schedule, Phase::backward) == (92 * 32 + 28 * (2 * 64 + 2) + again * (92 * 32 + 28 * 64)) * kMiB);
+}
+
+TEST_CASE("hsap with queries moving: q there, o and lse back; d_o, lse and delta there, d_q back; q again when not kept") {
+  const auto kv = GENERATE(KvForBackward::kept, KvForBackward::again);
+  const Schedule schedule = lower_at_the_point("hsap", {1, 16}, {.placement = "contiguous", .kv = kv, .moving = Moving::q});
+  const double again = kv == KvForBackward::again ? 1 : 0;
+  for (int rank = 0; rank < 16; ++rank) {  // its queries see the keys of all ranks before it
+    const int before = rank, behind = 15 - rank;
+    CAPTURE(rank);
+    CHECK(bytes_sent_by_rank(schedule, Phase::forward)[static_cast<RankId>(rank)] == (before * 64 + behind * (64 + 1)) * kMiB);
+    CHECK(bytes_sent_by_rank(schedule, Phase::backward)[static_cast<RankId>(rank)] ==
+          (before * (64 + 2 + again * 64) + behind * 64) * kMiB);
+  }
+}
+
+/// Keys that ranks need of others, of all ranks together.
+double needed_keys(const Schedule& schedule) {
+  Token needed = 0;
+  for (const RankProgram& program : schedule.ranks) {
+    const TokenSet& own = schedule.tokens(program.tokens);
+    needed += difference(schedule.mask.keys_seen_by(own), own).size();
+  }
+  return static_cast<double>(needed);
+}
+
+TEST_CASE("blockdiag, magi and hsap send each needed key once to each rank that needs it, and its gradients back") {
+  const std::uint64_t seed = GENERATE(61, 62, 63);
+  CAPTURE(seed);
+  std::vector<Token> offsets = test::random_offsets(seed, 3000);
+  offsets.push_back(offsets.back() + 2000);  // too long for one rank
+  const Problem problem = test::problem_on(kShape, offsets, 16, 8);
+  const double kv = 4096, fp32 = 2;  // bytes of a key and value; fp32 gradients are twice as wide
+  for (const std::string strategy : {"blockdiag", "magi", "hsap"}) {
+    CAPTURE(strategy);
+    const auto lower = [&](const StrategyOptions& options) { return find_strategy(strategy).lower(problem, {1, 16}, options); };
+    const Schedule schedule = lower({});
+    CHECK(needed_keys(schedule) > 0);
+    CHECK(total_sent(schedule, Phase::forward) == needed_keys(schedule) * kv);
+    CHECK(total_sent(schedule, Phase::backward) == needed_keys(schedule) * kv);
+    CHECK(total_sent(lower({.placement = {}, .d_kv = DType::fp32}), Phase::backward) == needed_keys(schedule) * kv * fp32);
+    if (strategy == "blockdiag") continue;
+    const Schedule again = lower({.placement = {}, .kv = KvForBackward::again});
+    CHECK(total_sent(again, Phase::forward) == needed_keys(schedule) * kv);
+    CHECK(total_sent(again, Phase::backward) == needed_keys(schedule) * kv * 2);
+  }
+}
+
+TEST_CASE(
+    "blockdiag: with contiguous shards a rank needs the tokens between the start of a document and the rank's first token") {
+  const std::uint64_t seed = GENERATE(71, 72);
+  CAPTURE(seed);
+  const Problem problem = test::problem_on(kShape, test::random_offsets(seed, 3000), 16, 8);
+  const Schedule schedule = find_strategy("blockdiag").lower(problem, {1, 16});
+  Token needed = 0;
+  for (Token rank = 1; rank < 16; ++rank) {
+    const Token edge = rank * problem.mask.tokens() / 16;
+    needed += edge - problem.mask.document(problem.mask.document_of(edge)).begin;
+  }
+  CHECK(total_sent(schedule, Phase::forward) == static_cast<double>(needed) * 4096);
+  for (const RankProgram& program : schedule.ranks)  // one exchange, nothing hidden
+    CHECK(std::count_if(program.forward.begin(), program.forward.end(),
+                        [](const Op& op) { return std::holds_alternative<Exchange>(op.body); }) <= 1);
+}
+
+TEST_CASE("dcp sends less than magi on a pack of many short and a few long documents") {
+  std::vector<Token> lengths(300, 400);
+  lengths.insert(lengths.end(), {30000, 20000, 12000});
+  const Problem problem = test::problem_on(kShape, test::offsets_of(lengths), 16, 8);
+  const Schedule dcp = find_strategy("dcp").lower(problem, {1, 16});
+  const Schedule magi = find_strategy("magi").lower(problem, {1, 16});
+  for (const Phase phase : {Phase::forward, Phase::backward}) CHECK(2 * total_sent(dcp, phase) < total_sent(magi, phase));
 }
 
 TEST_CASE("lasp: one fp32 state of kv_heads x qk_dim x v_dim per boundary that a document straddles, whatever the length") {

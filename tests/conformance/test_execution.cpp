@@ -71,6 +71,16 @@ TEST_CASE("every strategy equals the oracle on random packings") {
                           ranks == 8 ? 4 : ranks);
 }
 
+TEST_CASE("every strategy equals the oracle on 5, 6 and 16 ranks") {
+  const int ranks = GENERATE(5, 6, 16);
+  const auto [kind, decay] = GENERATE(from_range(kKinds));
+  const auto [query_heads, kv_heads] = heads_for(ranks);
+  const std::uint64_t seed = 14;
+  CAPTURE(seed);
+  for (const std::vector<Token>& offsets : {test::random_offsets(seed, 160), test::offsets_of({101})})
+    require_equal_to_oracle(small_shape(kind, query_heads, kv_heads, decay), offsets, ranks, ranks == 16 ? 8 : 3);
+}
+
 TEST_CASE("every strategy equals the oracle under every mask rule") {
   const int ranks = GENERATE(1, 2, 3, 4);
   const int rule = GENERATE(range(0, test::kRuleKinds));
