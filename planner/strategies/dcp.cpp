@@ -89,7 +89,7 @@ class Dcp : public Strategy {
     rules.d_kv = options.d_kv;
     rules.moving = QueryMoves(problem, ranks, rules, blocks.group_tolerance);
     ProgramBuilder builder(name(), degrees, problem, ranks);
-    needed_exchange(builder, boundary_views(builder), problem.node_of_rank, rules);
+    needed_exchange(builder, groups_of_one(builder), problem.node_of_rank, rules);
     return builder.take();
   }
 };

@@ -38,7 +38,7 @@ class Magi : public Strategy {
     rules.stages = options.stages > 0 ? options.stages : kDefaultStages;
     rules.kv = options.kv.value_or(KvForBackward::kept);
     rules.d_kv = options.d_kv;
-    needed_exchange(builder, boundary_views(builder), problem.node_of_rank, rules);
+    needed_exchange(builder, groups_of_one(builder), problem.node_of_rank, rules);
     return builder.take();
   }
 };

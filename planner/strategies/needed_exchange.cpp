@@ -346,7 +346,7 @@ std::vector<StageWork> work_of(ProgramBuilder& builder, TokenSetId own, const st
 
 }  // namespace
 
-std::vector<std::vector<View>> boundary_views(const ProgramBuilder& builder) {
+std::vector<std::vector<View>> groups_of_one(const ProgramBuilder& builder) {
   std::vector<std::vector<View>> views;
   for (RankId rank = 0; rank < builder.ranks(); ++rank) views.push_back({boundary_view(builder, rank)});
   return views;

@@ -20,7 +20,7 @@ const AttentionShape kShape{.kind = AttentionKind::softmax,
                             .qk_dim = 16,
                             .v_dim = 16,
                             .dtype = DType::bf16,
-                            .window = {}};
+                            .mask = {}};
 
 TEST_CASE("plan of moves: every need is met once, no group sends or receives twice in a round, rounds ascend with stages") {
   const std::uint64_t seed = GENERATE(range(1, 9));

@@ -14,14 +14,14 @@ namespace {
 
 constexpr double kTolerance = 1e-5;  // fp32 against double on a few hundred tokens
 
-AttentionShape shape_of(int query_heads, int kv_heads, std::optional<Token> window = std::nullopt) {
+AttentionShape shape_of(int query_heads, int kv_heads, MaskRule mask = {}) {
   return {.kind = AttentionKind::softmax,
           .query_heads = query_heads,
           .kv_heads = kv_heads,
           .qk_dim = 12,
           .v_dim = 8,
           .dtype = DType::bf16,
-          .window = window};
+          .mask = mask};
 }
 
 void require_equal_to_oracle(const std::string& strategy, const Problem& problem,
@@ -58,11 +58,11 @@ TEST_CASE("keys or queries may move: grouped-query, multi-query and multi-head a
 }
 
 TEST_CASE("keys or queries may move with a sliding window, on a prime number of ranks and on more ranks than tokens") {
-  const auto window = GENERATE(std::optional<Token>{}, std::optional<Token>{7});
+  const MaskRule rule = GENERATE(MaskRule{}, window_rule(7));
   for (const test::NamedPacking& packing : test::hard_packings()) {
     INFO(packing.name);
     for (const int ranks : {3, 5})
-      require_equal_to_oracle("hsap", test::problem_on(shape_of(4, 4, window), packing.offsets, ranks, 2),
+      require_equal_to_oracle("hsap", test::problem_on(shape_of(4, 4, rule), packing.offsets, ranks, 2),
                               ways_to_move("contiguous"));
   }
 }

@@ -303,7 +303,7 @@ TEST_CASE("chunks by pairs: every token once, chunks whole, their numbers equal 
   CAPTURE(seed);
   std::mt19937 random(seed);
   for (const int groups : kGroups) {
-    const DocumentMask mask = random_packing(random, static_cast<int>(test::draw(random, 1, 80)), 12, std::nullopt);
+    const DocumentMask mask = random_packing(random, static_cast<int>(test::draw(random, 1, 80)), 12, MaskRule{});
     const Token chunk = test::draw(random, 1, 200);
     CAPTURE(groups, chunk, mask.tokens());
     const Placement placement = place_chunks_by_pairs(mask, groups, chunk);
@@ -324,7 +324,7 @@ TEST_CASE("chunks by pairs: with many chunks pairs are within five percent of th
   CAPTURE(seed);
   std::mt19937 random(seed);
   for (const int groups : {4, 16, 61}) {
-    const DocumentMask mask = random_packing(random, 300, 15, std::nullopt);
+    const DocumentMask mask = random_packing(random, 300, 15, MaskRule{});
     const Placement placement = place_chunks_by_pairs(mask, groups, mask.tokens() / (groups * 32));
     CHECK(measure(mask, placement, 0).cost_max_over_mean < 1.05);
   }
@@ -355,9 +355,8 @@ TEST_CASE("blocks: every token once, blocks whole, tokens within their tolerance
   CAPTURE(seed);
   std::mt19937 random(seed);
   for (const int groups : kGroups) {
-    const std::optional<Token> window =
-        test::draw(random, 0, 2) == 0 ? std::optional(test::draw(random, 1, 300)) : std::nullopt;
-    const DocumentMask mask = random_packing(random, static_cast<int>(test::draw(random, 1, 80)), 12, window);
+    const MaskRule rule = test::draw(random, 0, 2) == 0 ? test::random_rule(random, 300) : MaskRule{};
+    const DocumentMask mask = random_packing(random, static_cast<int>(test::draw(random, 1, 80)), 12, rule);
     const BlockOptions options{.block = test::draw(random, 1, 200),
                                .groups_per_node = static_cast<int>(test::draw(random, 1, 9))};
     CAPTURE(groups, options.block, options.groups_per_node, mask.tokens());
@@ -378,7 +377,7 @@ TEST_CASE("blocks: pairs and tokens keep within their tolerances when blocks are
   CAPTURE(seed);
   std::mt19937 random(seed);
   for (const int groups : {8, 16, 64}) {
-    const DocumentMask mask = random_packing(random, 600, 13, std::nullopt);
+    const DocumentMask mask = random_packing(random, 600, 13, MaskRule{});
     const Token block = mask.tokens() / (groups * 64);
     CAPTURE(groups, block, mask.tokens());
     const test::PlacementMeasures blocks = measure(mask, place_blocks(mask, groups, {.block = block, .groups_per_node = 8}), 0);
