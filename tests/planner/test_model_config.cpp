@@ -239,7 +239,7 @@ TEST_CASE("model: MiniMax-Text-01's linear layers have as many kv heads as heads
   const AttentionShape& full = model.kind("full").attention;
   CHECK(linear.layers == Layers{0, 1, 2});
   CHECK(linear.attention == AttentionShape{AttentionKind::linear, full.query_heads, full.query_heads, full.qk_dim, full.qk_dim,
-                                           DType::bf16, std::nullopt, 1.0});
+                                           DType::bf16, MaskRule{}, 1.0});
   CHECK(full.kv_heads < full.query_heads);
   CHECK(full.decay == 0);
   CHECK_THAT(model.remarks.front(), Contains("all decay as layer 0 (decay 1)"));
