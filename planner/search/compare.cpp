@@ -113,16 +113,21 @@ class Comparer {
       for (const Degrees& degrees : wanted) rows.emplace_back(&strategy, degrees);
       return;
     }
-    Outcome refused;
-    refused.strategy = strategy.name();
-    refused.attention = problem.shape.kind;
-    refused.degrees = request_.degrees.value_or(Degrees{problem.ranks, 1});
+    const Degrees asked = request_.degrees.value_or(Degrees{problem.ranks, 1});
     try {
-      strategy.lower(problem, refused.degrees);
+      strategy.lower(problem, asked);
     } catch (const InvalidInput& error) {
-      refused.reason = error.what();
+      outcomes.push_back(refused(strategy, problem, asked, error.what()));
     }
-    outcomes.push_back(std::move(refused));
+  }
+
+  static Outcome refused(const Strategy& strategy, const Problem& problem, const Degrees& degrees, std::string reason) {
+    Outcome outcome;
+    outcome.strategy = strategy.name();
+    outcome.attention = problem.shape.kind;
+    outcome.degrees = degrees;
+    outcome.reason = std::move(reason);
+    return outcome;
   }
 
   /// The strategy at these degrees with its best options.
@@ -136,10 +141,16 @@ class Comparer {
       if (std::find(candidates.begin(), candidates.end(), options) == candidates.end()) candidates.push_back(options);
     }
     std::vector<std::pair<double, StrategyOptions>> screened;
+    std::string refusal;  // of options that were asked for
     for (const StrategyOptions& options : candidates) {
-      const Timeline timeline = estimate(strategy.lower(problem, degrees, options), cluster_, kernels_);
-      screened.emplace_back(timeline.forward.seconds() + timeline.backward.seconds(), options);
+      try {
+        const Timeline timeline = estimate(strategy.lower(problem, degrees, options), cluster_, kernels_);
+        screened.emplace_back(timeline.forward.seconds() + timeline.backward.seconds(), options);
+      } catch (const InvalidInput& error) {
+        refusal = error.what();
+      }
     }
+    if (screened.empty()) return refused(strategy, problem, degrees, refusal);
     std::stable_sort(screened.begin(), screened.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     screened.resize(std::min(screened.size(), kFinalists));
 

@@ -12,6 +12,12 @@ SOURCE_DIR = pathlib.Path(__file__).resolve().parents[2]
 # A problem that every command finishes in a moment.
 SMALL = ("--gpus", "4", "--tokens", "320", "--lengths", str(SOURCE_DIR / "tests" / "tools" / "short-documents.txt"))
 
+# Every strategy, with degrees that 4 GPUs allow.
+STRATEGIES = {"hsap": "2x2", "ulysses": "4x1", "usp": "2x2", "te-a2a-p2p": "2x2", "double-ring": "2x2", "zigzag": "1x4", "ring": "1x4",
+              "stripe": "1x4", "burst": "1x4", "allgather": "1x4", "wlb": "1x4", "megatron-sp": "4x1", "blockdiag": "1x4",
+              "distflashattn": "1x4", "magi": "1x4", "dcp": "1x4", "hybrid-cp": "1x4", "zeppelin": "1x4", "lasp": "1x4", "lasp2": "1x4",
+              "zeco": "1x4"}
+
 
 class CommandTest(unittest.TestCase):
     bin_dir = BIN_DIR

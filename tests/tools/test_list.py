@@ -2,7 +2,7 @@
 import re
 import unittest
 
-from commands import SOURCE_DIR, CommandTest
+from commands import SOURCE_DIR, STRATEGIES, CommandTest
 
 
 class List(CommandTest):
@@ -13,7 +13,7 @@ class List(CommandTest):
         return re.findall(r"^  (\S+)", section.group(1), re.MULTILINE)
 
     def test_all_that_is_built_in_is_listed(self):
-        self.assertEqual(set(self.names("Strategies")), {"ring", "zigzag", "allgather", "ulysses", "usp", "lasp", "lasp2", "zeco", "hsap"})
+        self.assertEqual(set(self.names("Strategies")), set(STRATEGIES))
         self.assertEqual(self.names("Clusters"), sorted(path.stem for path in (SOURCE_DIR / "topologies").glob("*.yaml")))
         self.assertEqual(self.names("Document lengths"), sorted(path.stem for path in (SOURCE_DIR / "traces").glob("*.csv")))
         self.assertIn("Llama-3.1-8B", self.names("Models"))

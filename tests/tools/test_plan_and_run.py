@@ -2,11 +2,7 @@
 import json
 import unittest
 
-from commands import SMALL, CommandTest
-
-# strategy and degrees on 4 GPUs
-FORCED = (("ring", "1x4"), ("zigzag", "1x4"), ("allgather", "1x4"), ("ulysses", "4x1"), ("usp", "2x2"), ("lasp", "1x4"),
-          ("lasp2", "1x4"), ("zeco", "1x4"), ("hsap", "2x2"))
+from commands import SMALL, STRATEGIES, CommandTest
 
 
 class PlanAndRun(CommandTest):
@@ -14,7 +10,7 @@ class PlanAndRun(CommandTest):
         return self.succeed_json("hsap-run", "plan.json", "--backend", "cpu", *arguments)
 
     def test_every_strategy_can_be_planned_and_equals_the_oracle(self):
-        for strategy, degrees in FORCED:
+        for strategy, degrees in STRATEGIES.items():
             with self.subTest(strategy):
                 self.make_plan("--strategy", strategy, "--degrees", degrees)
                 out = self.run_json("--verify")

@@ -46,17 +46,17 @@ std::vector<NumberColumn> number_columns() {
       {"forward\nms", kMilli, [](const Outcome& o) { return o.forward_seconds; }},
       {"backward\nms", kMilli, [](const Outcome& o) { return o.backward_seconds; }},
       {"exposed\ncomm. ms", kMilli, [](const Outcome& o) { return o.exposed_communication_seconds; }},
-      {"sent by busiest\nrank, MiB", kMebi, [](const Outcome& o) { return o.bytes_sent_busiest_rank; }},
+      {"busiest rank\nsent, MiB", kMebi, [](const Outcome& o) { return o.bytes_sent_busiest_rank; }},
       {"between\nnodes, MiB", kMebi, [](const Outcome& o) { return o.bytes_between_nodes; }},
-      {"peak memory\nMiB", kMebi, [](const Outcome& o) { return o.peak_memory_bytes; }},
-      {"times the\nlower bound", 1, [](const Outcome& o) { return o.over_bound; }},
+      {"memory\nMiB", kMebi, [](const Outcome& o) { return o.peak_memory_bytes; }},
+      {"times the\nbound", 1, [](const Outcome& o) { return o.over_bound; }},
   };
 }
 
 void print_rows(std::ostream& out, const Comparison& comparison) {
   TextTable table;
   table.add_column("strategy", Align::left);
-  table.add_column("attention", Align::left);
+  table.add_column("kind", Align::left);
   table.add_column("degrees", Align::right);
   std::vector<NumberColumn> numbers = number_columns();
   for (NumberColumn& column : numbers) column.prepare(table, comparison.outcomes);

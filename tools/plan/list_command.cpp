@@ -40,6 +40,11 @@ void list_strategies() {
     listing.add(strategy->name(), strategy->summary() + (softmax && linear ? "; also linear attention"
                                                          : softmax         ? ""
                                                                            : "; not softmax"));
+    std::string options;
+    for (const std::string& name : strategy->options()) options += (options.empty() ? "options: --" : ", --") + name;
+    if (strategy->published_ignores_documents())
+      options += options.empty() ? "as published it ignores documents" : "; as published it ignores documents";
+    if (!options.empty()) listing.add("", options);
   }
   listing.print();
 }
