@@ -33,6 +33,16 @@ double total_sent(const Schedule& schedule, Phase phase) {
   return std::accumulate(sent.begin(), sent.end(), 0.0);
 }
 
+/// Sent by a rank to the other node.
+double between_nodes(const Schedule& schedule, RankId rank, Phase phase) {
+  double bytes = 0;
+  for (const Op& op : ops_of(schedule.ranks[rank], phase))
+    if (const auto* exchange = std::get_if<Exchange>(&op.body))
+      for (const Message& message : exchange->sends)
+        if (message.peer / 8 != rank / 8) bytes += bytes_of(schedule, rank, message);
+  return bytes;
+}
+
 void require_mib_sent(const Schedule& schedule, double forward, double backward) {
   for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
     CAPTURE(rank);
@@ -45,10 +55,78 @@ TEST_CASE("ring: 15 hops of 32 MiB forward; backward again, and 16 hops of fp32 
   require_mib_sent(lower_at_the_point("ring", {1, 16}), 480, 480 + 1024);
 }
 
-TEST_CASE("zigzag: the same bytes as ring") { require_mib_sent(lower_at_the_point("zigzag", {1, 16}), 480, 1504); }
+TEST_CASE("zigzag and stripe: the same bytes as ring") {
+  require_mib_sent(lower_at_the_point("zigzag", {1, 16}), 480, 1504);
+  require_mib_sent(lower_at_the_point("stripe", {1, 16}), 480, 1504);
+}
 
-TEST_CASE("allgather: 15 x 32 MiB forward; gathered again and reduce-scattered in bf16 backward") {
+TEST_CASE("rings: kept K and V are not sent again, d_k and d_v in bf16 cost half") {
+  require_mib_sent(lower_at_the_point("ring", {1, 16}, {.kv = KvForBackward::kept}), 480, 1024);
+  require_mib_sent(lower_at_the_point("ring", {1, 16}, {.kv = KvForBackward::again}), 480, 1504);
+  require_mib_sent(lower_at_the_point("ring", {1, 16}, {.d_kv = DType::bf16}), 480, 480 + 512);
+}
+
+TEST_CASE("te-a2a-p2p: as many hops of gradients as of K and V, in bf16") {
+  require_mib_sent(lower_at_the_point("te-a2a-p2p", {1, 16}), 480, 960);
+  require_mib_sent(lower_at_the_point("te-a2a-p2p", {8, 2}), 140 + 32, 140 + 64);
+}
+
+TEST_CASE("double-ring, 2 windows of 8: 14 hops inside and 1 across; gradients 8 hops in fp32, 8 in bf16, 2 across") {
+  require_mib_sent(lower_at_the_point("double-ring", {1, 16}), 448 + 32, 448 + 512 + 256 + 32 + 64);
+  require_mib_sent(lower_at_the_point("double-ring", {1, 16}, {.window = 8}), 448 + 32, 448 + 768 + 96);
+  require_mib_sent(lower_at_the_point("double-ring", {1, 16}, {.window = 16}), 480, 480 + 1024);  // the flat zigzag ring
+  const Schedule windows_of_8 = lower_at_the_point("double-ring", {1, 16});
+  for (RankId rank = 0; rank < 16; ++rank) CHECK(between_nodes(windows_of_8, rank, Phase::forward) == 32 * kMiB);
+}
+
+TEST_CASE("burst: backward moves q, d_o, lse, delta 15 hops and d_q 16") {
+  require_mib_sent(lower_at_the_point("burst", {1, 16}), 480, 15 * (2 * 64 + 2 * 1) + 16 * 64);
+}
+
+TEST_CASE("wlb: K and V gathered once, their gradients reduce-scattered; placement changes nothing") {
+  const std::string placement = GENERATE("per-document", "per-sequence");
+  require_mib_sent(lower_at_the_point("wlb", {1, 16}, {.placement = placement}), 480, 480);
+  require_mib_sent(lower_at_the_point("wlb", {1, 16}, {.placement = placement, .kv = KvForBackward::again}), 480, 960);
+}
+
+TEST_CASE(
+    "megatron-sp: activations gathered and reduce-scattered, (P-1) Qb each, and K, V of a rank's heads from their owners") {
+  require_mib_sent(lower_at_the_point("megatron-sp", {16, 1}), 2 * 15 * 64 + 60, 2 * 15 * 64 + 60);
+  require_mib_sent(lower_at_the_point("megatron-sp", {16, 1}, {.kv = KvForBackward::again}), 2 * 15 * 64 + 60,
+                   2 * 15 * 64 + 60 + 15 * 64 + 60);
+}
+
+TEST_CASE("hybrid-cp: one document over all ranks costs what zigzag costs, documents of a rank's share cost nothing") {
+  require_mib_sent(lower_at_the_point("hybrid-cp", {1, 16}), 480, 1504);
+  const Problem short_ones = test::problem_on(kShape, test::offsets_of(std::vector<Token>(32, 4096)), 16, 8);
+  require_mib_sent(find_strategy("hybrid-cp").lower(short_ones, {1, 16}), 0, 0);
+  // Two documents of half the pack: rings of 8, 7 hops of twice the block.
+  const Problem halves = test::problem_on(kShape, {0, 65536, 131072}, 16, 8);
+  require_mib_sent(find_strategy("hybrid-cp").lower(halves, {1, 16}), 7 * 32, 7 * 32 + 8 * 64);
+}
+
+TEST_CASE("zeppelin: every NIC of a node carries an eighth of each hop between nodes") {
+  const Schedule schedule = lower_at_the_point("zeppelin", {1, 16});
+  for (RankId rank = 0; rank < 16; ++rank) {
+    CHECK(between_nodes(schedule, rank, Phase::forward) == 15 * 32 / 8 * kMiB);
+    CHECK(between_nodes(schedule, rank, Phase::backward) == (15 * 32 + 16 * 64) / 8 * kMiB);
+  }
+  // Inside a node: 14 ranks pass 15 blocks on; the last one deals 7/8 of them out, and the others hand their shares on.
+  CHECK(total_sent(schedule, Phase::forward) == (14 * 15 * 32 + 2 * 15 * 32 * (1 + 2 * 7.0 / 8)) * kMiB);
+}
+
+TEST_CASE("ulysses with ragged heads: all ranks together send what every head costs once on each rank that reads it") {
+  AttentionShape shape = kShape;
+  shape.query_heads = shape.kv_heads = 28;
+  Problem problem = test::problem_on(shape, {0, 131072}, 8, 8);
+  problem.ragged_heads = true;
+  const double q_of_all = 131072.0 * 28 * 128 * 2;
+  CHECK(total_sent(find_strategy("ulysses").lower(problem, {8, 1}), Phase::forward) == Approx(4 * q_of_all * 7 / 8));
+}
+
+TEST_CASE("allgather: 15 x 32 MiB forward; gathered again, unless kept, and reduce-scattered in bf16 backward") {
   require_mib_sent(lower_at_the_point("allgather", {1, 16}), 480, 960);
+  require_mib_sent(lower_at_the_point("allgather", {1, 16}, {.kv = KvForBackward::kept}), 480, 480);
 }
 
 TEST_CASE("ulysses: 15/16 of q, o and of k, v replicated twice, each way") {
