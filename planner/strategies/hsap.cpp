@@ -71,6 +71,7 @@ class Hsap : public Strategy {
  private:
   Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const override {
     const bool linear = problem.shape.kind == AttentionKind::linear;
+    if (linear) require_linear_options(options);
     std::vector<TokenSet> owned;
     for (const TokenSet& group : place(problem, degrees, linear ? "contiguous" : options.placement))
       for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
@@ -85,6 +86,13 @@ class Hsap : public Strategy {
                          }
                        });
     return builder.take();
+  }
+
+  static void require_linear_options(const StrategyOptions& options) {
+    const bool contiguous = options.placement.empty() || options.placement == "contiguous";
+    if (contiguous && options == StrategyOptions{.placement = options.placement}) return;
+    throw InvalidInput("hsap: found options \"" + to_string(options) +
+                       "\" for linear attention, which passes states between contiguous groups; leave them out");
   }
 
   static Placement place(const Problem& problem, const Degrees& degrees, const std::string& law) {

@@ -70,6 +70,8 @@ class QueryGradientAccumulator {
   void attend(int step, TokenSetId queries, Slice k, Slice v, Slice d_k, Slice d_v);
   /// Takes in a piece that another rank worked out for some rows of the view.
   void add(int step, const Slice& d_q);
+  /// A piece that covers every row has come.
+  bool started() const { return written_; }
   /// The sum in view.d_q.
   void finish(int step);
 

@@ -91,7 +91,10 @@ void RingMember::finish_forward(int step) {
 
 void RingMember::start_gradient(int step, std::size_t source, const Block& kv, const Block& gradient) {
   if (!d_q_) d_q_.emplace(*builder_, view(), lse_, pieces_);
-  if (!builder_->tokens(kv.k.tokens).empty()) d_q_->attend(step, work_[source].queries, kv.k, kv.v, gradient.k, gradient.v);
+  if (builder_->tokens(kv.k.tokens).empty()) return;
+  // The piece that starts the sum covers every row, so that no other has to wait for it.
+  const TokenSetId queries = has_work(source) && !d_q_->started() ? view().tokens : work_[source].queries;
+  d_q_->attend(step, queries, kv.k, kv.v, gradient.k, gradient.v);
 }
 
 void RingMember::add_gradient(int step, std::size_t source, const Block& kv, const Block& gradient) {

@@ -4,15 +4,11 @@
 #include <algorithm>
 #include <tuple>
 
-#include "backend/reference.hpp"
-#include "planner/ir/verify.hpp"
-#include "tests/conformance/problems.hpp"
+#include "tests/conformance/oracle.hpp"
 #include "tests/mask_rules.hpp"
 
 namespace hsap {
 namespace {
-
-constexpr double kTolerance = 1e-5;  // fp32 against double on a few hundred tokens
 
 AttentionShape small_shape(AttentionKind kind, int query_heads, int kv_heads, double decay = 0) {
   return {.kind = kind,
@@ -29,27 +25,9 @@ AttentionShape small_shape(AttentionKind kind, int query_heads, int kv_heads, do
 using Kind = std::pair<AttentionKind, double>;
 const std::vector<Kind> kKinds{{AttentionKind::softmax, 0}, {AttentionKind::linear, 0}, {AttentionKind::linear, 1}};
 
-void require_equal_to_oracle(const Problem& problem, const std::vector<test::Choice>& choices) {
-  const LayerInputs inputs = random_inputs(problem.shape, problem.mask.tokens(), 7);
-  const LayerResults reference = reference_attention(problem.shape, problem.mask, inputs);
-  for (const test::Choice& choice : choices) {
-    INFO(choice.describe() << " on " << problem.ranks << " ranks, " << problem.mask.documents() << " documents, "
-                           << problem.mask.tokens() << " tokens");
-    const Schedule schedule = choice.strategy->lower(problem, choice.degrees, choice.options);
-    REQUIRE_NOTHROW(verify(schedule, problem.mask));
-    const RelativeErrors errors = compare_all(execute_on_cpu(schedule, inputs).results, reference);
-    CAPTURE(errors.o, errors.d_q, errors.d_k, errors.d_v);
-    REQUIRE(errors.largest() < kTolerance);
-  }
-}
+using test::require_equal_to_oracle;
 
-void require_equal_to_oracle(const AttentionShape& shape, const std::vector<Token>& offsets, int ranks, int per_node) {
-  const Problem problem = test::problem_on(shape, offsets, ranks, per_node);
-  require_equal_to_oracle(problem, test::choices_for(problem));
-}
-
-/// Heads that the ranks can share: 3 ranks need a multiple of 3.
-std::pair<int, int> heads_for(int ranks) { return ranks % 3 == 0 ? std::pair{6, 3} : std::pair{8, 2}; }
+using test::heads_for;
 
 TEST_CASE("every strategy equals the oracle on packings where something usually goes wrong") {
   const int ranks = GENERATE(1, 2, 3, 4, 6, 8);

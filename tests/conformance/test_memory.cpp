@@ -40,6 +40,7 @@ TEST_CASE("memory: saved for backward and transient buffers of every strategy wh
       {"double-ring", {1, 16}, {}, own, ring},
       {"burst", {1, 16}, {}, own, 2 * (2 * kQ + 2 * kLse) + 2 * kQ + kQ + 2 * kKv},
       {"usp", {8, 2}, {}, own, ring},
+      {"te-a2a-p2p", {1, 16}, {}, own, ring},
       {"ulysses", {16, 1}, {}, own + kKv, 2 * (kQ + 2 * kKv)},
       {"allgather", {1, 16}, {}, own, 3 * gathered / 4 + kKv},
       {"allgather", {1, 16}, {.kv = KvForBackward::kept}, 2 * kQ + gathered + kLse, gathered + kKv},
