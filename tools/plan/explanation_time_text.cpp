@@ -39,14 +39,17 @@ std::string run_text(const PathRun& run) {
 
 std::string path_table(const std::vector<PathStep>& path) {
   const std::vector<PathRun> runs = summarised(path, kRunsShown);
+  const TimeUnit unit = time_unit(path.empty() ? 0 : path.back().end);
   std::vector<double> begins, lengths;
   for (const PathRun& run : runs) {
     begins.push_back(run.begin);
     lengths.push_back(run.end - run.begin);
   }
-  const std::vector<std::string> begins_text = number_column(begins, kMilli), lengths_text = number_column(lengths, kMilli);
+  const std::vector<std::string> begins_text = number_column(begins, unit.seconds),
+                                 lengths_text = number_column(lengths, unit.seconds);
   TextTable table;
-  for (const char* header : {"at ms", "for ms", "steps"}) table.add_column(header, Align::right);
+  for (const std::string& header : {"at " + unit.name, "for " + unit.name, std::string("steps")})
+    table.add_column(header, Align::right);
   table.add_column("on ranks", Align::left);
   table.add_column("sent by", Align::left);
   table.add_column("what", Align::left);
@@ -77,11 +80,10 @@ struct Cause {
 constexpr Cause kCauses[] = {
     {"extra work", "matrix work above the least", &TimeCauses::extra_work},
     {"imbalance", "the busiest rank's matrix work above the mean", &TimeCauses::imbalance},
-    {"kernel inefficiency", "its attention below the best rate: short documents, few heads, fragments",
-     &TimeCauses::kernel_inefficiency},
+    {"kernel inefficiency", "its attention below the best rate: short documents, few heads", &TimeCauses::kernel_inefficiency},
     {"other kernels", "its merges, sums, copies", &TimeCauses::other_kernels},
-    {"exposed communication", "a message of it is on its way, it computes nothing", &TimeCauses::exposed_communication},
-    {"waiting", "nothing is on its way: its peers are late, or it is done", &TimeCauses::waiting},
+    {"exposed communication", "its messages are on their way, it computes nothing", &TimeCauses::exposed_communication},
+    {"waiting", "no message on its way: its peers are late, or it is done", &TimeCauses::waiting},
 };
 
 }  // namespace
@@ -93,21 +95,23 @@ std::string program_text(const ExplainedPlan& explained) {
   for (const Phase phase : {Phase::forward, Phase::backward}) {
     std::vector<RankOp> ops;
     std::copy_if(program.begin(), program.end(), std::back_inserter(ops), [&](const RankOp& op) { return op.phase == phase; });
+    const TimeUnit unit = time_unit(phase_of(explained.timeline, phase).seconds());
     std::vector<double> bytes, begins, ends;
     for (const RankOp& op : ops) {
       bytes.push_back(op.kind == "exchange" ? op.bytes_sent + op.bytes_received : op.bytes_touched);
       begins.push_back(op.time.begin);
       ends.push_back(op.time.end);
     }
-    const std::vector<std::string> bytes_text = number_column(bytes, kMebi), begins_text = number_column(begins, kMilli),
-                                   ends_text = number_column(ends, kMilli);
+    const std::vector<std::string> bytes_text = number_column(bytes, kMebi), begins_text = number_column(begins, unit.seconds),
+                                   ends_text = number_column(ends, unit.seconds);
     TextTable table;
     for (const char* header : {"op", "step", "stream"}) table.add_column(header, Align::right);
     table.add_column(to_string(phase), Align::left);
     table.add_column("sends or writes", Align::left);
     table.add_column("to", Align::left);
     table.add_column("from", Align::left);
-    for (const char* header : {"tokens", "MiB", "begins ms", "ends ms"}) table.add_column(header, Align::right);
+    for (const std::string& header : {std::string("tokens"), std::string("MiB"), "begins " + unit.name, "ends " + unit.name})
+      table.add_column(header, Align::right);
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const RankOp& op = ops[i];
       table.add_row({std::to_string(op.op), std::to_string(op.step), std::to_string(op.stream), op.kind, role_list(op.roles),
@@ -147,12 +151,16 @@ std::string causes_text(const ExplainedPlan& explained) {
   std::vector<double> sums;
   for (std::size_t i = 0; i < in_forward.size(); ++i) sums.push_back(in_forward[i] + in_backward[i]);
   const double above = sums.back() - sums.front();
+  const TimeUnit unit = time_unit(sums.back());
 
-  const std::vector<std::string> forward_text = number_column(in_forward, kMilli),
-                                 backward_text = number_column(in_backward, kMilli), sums_text = number_column(sums, kMilli);
+  const std::vector<std::string> forward_text = number_column(in_forward, unit.seconds),
+                                 backward_text = number_column(in_backward, unit.seconds),
+                                 sums_text = number_column(sums, unit.seconds);
   TextTable table;
   table.add_column("", Align::left);
-  for (const char* header : {"forward ms", "backward ms", "sum ms", "of excess"}) table.add_column(header, Align::right);
+  for (const std::string& header :
+       {"forward " + unit.name, "backward " + unit.name, "sum " + unit.name, std::string("of excess")})
+    table.add_column(header, Align::right);
   table.add_column("", Align::left);
   table.add_row({"lower bound", forward_text[0], backward_text[0], sums_text[0], "", "least matrix work at the best rate"});
   std::size_t row = 1;

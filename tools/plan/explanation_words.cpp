@@ -42,6 +42,8 @@ std::vector<std::string> number_column(const std::vector<double>& values, double
 
 std::string percent(double part, double whole) { return format_number(whole > 0 ? 100 * part / whole : 0, 1) + " %"; }
 
+TimeUnit time_unit(double longest) { return longest < 1e-3 ? TimeUnit{"us", 1e-6} : TimeUnit{"ms", 1e-3}; }
+
 std::string text_of(const TextTable& table) {
   std::string text;
   for (const std::string& line : table.lines()) text += line + "\n";

@@ -24,7 +24,14 @@ std::string text_of(const TextTable& table);
 /// "and 12 more" when `shown` of `all` things were told, else nothing; with its newline.
 std::string and_more(std::size_t all, std::size_t shown, const std::string& rest = "");
 
-inline constexpr double kMilli = 1e-3;
+/// The unit in which a table tells times.
+struct TimeUnit {
+  std::string name;    ///< "us" or "ms"
+  double seconds = 0;  ///< that it stands for
+};
+/// Of times up to `longest` seconds: ms from one on.
+TimeUnit time_unit(double longest);
+
 inline constexpr double kMebi = 1024.0 * 1024.0;
 
 }  // namespace hsap

@@ -21,7 +21,7 @@ std::vector<NodeId> last_before(const PhaseRun& run) {
   return result;
 }
 
-/// The message that an Exchange waits for longest: see the file comment of the header.
+/// The message that an Exchange waits for longest (see the file comment of the header); of several, one that it receives.
 const WireMessage* last_message(const PhaseRun& run, NodeId node) {
   const WireMessage* last = nullptr;
   double last_end = 0;
@@ -29,7 +29,7 @@ const WireMessage* last_message(const PhaseRun& run, NodeId node) {
     const WireMessage& message = run.graph.messages[id];
     const double end =
         run.time(message).begin + message.route->latency_seconds + message.bytes / message.route->bytes_per_second;
-    if (last == nullptr || end > last_end) last = &message, last_end = end;
+    if (last == nullptr || end > last_end || (end == last_end && message.receiver == node)) last = &message, last_end = end;
   }
   return last;
 }

@@ -12,7 +12,7 @@ namespace hsap {
 
 namespace {
 
-using Round = std::pair<int, int>;  // step, stream
+using Round = std::tuple<int, int, std::vector<Role>>;  // step, stream, what messages carry
 
 void add_roles(std::vector<Role>& roles, const std::vector<Role>& more) {
   for (const Role role : more)
@@ -66,12 +66,11 @@ PhaseTraffic traffic_of(const Schedule& schedule, Phase phase, const ClusterTopo
     std::map<Round, std::vector<RankId>> peers;  // that this rank sends to
     for (const Op& op : ops_of(schedule.ranks[rank], phase)) {
       const auto* exchange = std::get_if<Exchange>(&op.body);
-      if (exchange == nullptr || exchange->sends.empty()) continue;
-      RoundTraffic& round = rounds[{op.step, op.stream}];
-      std::vector<RankId>& sent_to = peers[{op.step, op.stream}];
+      if (exchange == nullptr) continue;
       for (const Message& message : exchange->sends) {
         const double bytes = bytes_of(schedule, rank, message);
-        add_roles(round.roles, roles_of(schedule, rank, message));
+        const Round key{op.step, op.stream, roles_of(schedule, rank, message)};
+        RoundTraffic& round = rounds[key];
         ++round.messages;
         round.bytes += bytes;
         traffic.bytes_sent[rank] += bytes;
@@ -81,7 +80,7 @@ PhaseTraffic traffic_of(const Schedule& schedule, Phase phase, const ClusterTopo
           ++round.messages_between_nodes;
           round.bytes_between_nodes += bytes;
         }
-        sent_to.push_back(message.peer);
+        peers[key].push_back(message.peer);
       }
     }
     for (auto& [key, sent_to] : peers) {
@@ -93,7 +92,7 @@ PhaseTraffic traffic_of(const Schedule& schedule, Phase phase, const ClusterTopo
     }
   }
   for (auto& [key, round] : rounds) {
-    std::tie(round.step, round.stream) = key;
+    std::tie(round.step, round.stream, round.roles) = key;
     traffic.messages += round.messages;
     traffic.bytes += round.bytes;
     traffic.bytes_between_nodes += round.bytes_between_nodes;

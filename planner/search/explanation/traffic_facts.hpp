@@ -10,11 +10,11 @@
 
 namespace hsap {
 
-/// All messages that ranks send in one step (Op::step) on one stream.
+/// All messages that carry the same roles and that ranks send in one step (Op::step) on one stream.
 struct RoundTraffic {
   int step = 0;
   int stream = 0;
-  std::vector<Role> roles;  ///< carried, in the order of the first messages
+  std::vector<Role> roles;  ///< that each message carries
   std::size_t messages = 0;
   double bytes = 0;
   double largest_bytes = 0;  ///< of one message, the first such
@@ -26,7 +26,7 @@ struct RoundTraffic {
 };
 
 struct PhaseTraffic {
-  std::vector<RoundTraffic> rounds;  ///< by step, then stream
+  std::vector<RoundTraffic> rounds;  ///< by step, then stream, then roles
   std::vector<double> bytes_sent;    ///< by rank
   std::size_t messages = 0;
   double bytes = 0;
