@@ -80,10 +80,10 @@ struct Cause {
 constexpr Cause kCauses[] = {
     {"extra work", "matrix work above the least", &TimeCauses::extra_work},
     {"imbalance", "the busiest rank's matrix work above the mean", &TimeCauses::imbalance},
-    {"kernel inefficiency", "its attention below the best rate: short documents, few heads", &TimeCauses::kernel_inefficiency},
+    {"kernel inefficiency", "short documents, few heads: below the best rate", &TimeCauses::kernel_inefficiency},
     {"other kernels", "its merges, sums, copies", &TimeCauses::other_kernels},
-    {"exposed communication", "its messages are on their way, it computes nothing", &TimeCauses::exposed_communication},
-    {"waiting", "no message on its way: its peers are late, or it is done", &TimeCauses::waiting},
+    {"exposed communication", "its messages travel, it computes nothing", &TimeCauses::exposed_communication},
+    {"waiting", "no message travels: peers are late, or it is done", &TimeCauses::waiting},
 };
 
 }  // namespace
