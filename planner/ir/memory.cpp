@@ -45,9 +45,16 @@ struct Life {
   std::size_t begin = 0, end = 0;
 };
 
-}  // namespace
+/// Every buffer of a rank.
+struct Lives {
+  std::vector<double> bytes;
+  std::vector<Life> lives;
+  std::vector<bool> saved;
+  std::size_t backward_begin = 0;  ///< its first op
+  std::size_t end = 0;             ///< number of ops
+};
 
-MemoryUse memory_of(const Schedule& schedule, RankId rank) {
+Lives lives_of(const Schedule& schedule, RankId rank) {
   const RankProgram& program = schedule.ranks[rank];
   // A phase without ops still holds its inputs and results, so it counts as one.
   const std::size_t backward_begin = std::max<std::size_t>(1, program.forward.size());
@@ -59,24 +66,22 @@ MemoryUse memory_of(const Schedule& schedule, RankId rank) {
     return std::find(list.begin(), list.end(), buffer) != list.end();
   };
 
-  MemoryUse result;
-  std::vector<double> bytes(program.buffers.size());
-  std::vector<Life> lives(program.buffers.size());
-  std::vector<double> change(end + 1, 0.0);  // bytes that come to life before each op, minus those that die
+  const std::size_t buffers = program.buffers.size();
+  Lives result{std::vector<double>(buffers), std::vector<Life>(buffers), std::vector<bool>(buffers), backward_begin, end};
   for (BufferId id = 0; id < program.buffers.size(); ++id) {
-    bytes[id] = bytes_of(schedule, rank, program.buffers[id]);
+    const double bytes = result.bytes[id] = bytes_of(schedule, rank, program.buffers[id]);
     const Use& ahead = forward[id];
     const Use& back = backward[id];
     const bool is_input = is_one_of(id, {boundary.q, boundary.k, boundary.v});
     // Backward uses what forward left there, unless it fills the whole buffer before it first reads it. An input that nobody
     // uses cannot be freed by us.
     const bool is_saved =
-        is_input ? back.read || !ahead.touched : ahead.touched && back.read && back.bytes_written_before_read < bytes[id];
-    if (is_saved) result.saved_bytes += bytes[id];
+        is_input ? back.read || !ahead.touched : ahead.touched && back.read && back.bytes_written_before_read < bytes;
+    result.saved[id] = is_saved;
 
     const std::size_t first = ahead.touched ? ahead.first : backward_begin + back.first;
     const std::size_t last = back.touched ? backward_begin + back.last + 1 : ahead.last + 1;
-    Life& life = lives[id];
+    Life& life = result.lives[id];
     if (is_input)
       life = {0, !is_saved ? ahead.last + 1 : back.touched ? last : end};
     else if (id == boundary.o)
@@ -87,26 +92,59 @@ MemoryUse memory_of(const Schedule& schedule, RankId rank) {
       life = {back.touched ? backward_begin + back.first : backward_begin, end};
     else if (ahead.touched || back.touched)
       life = {first, last};
-    change[life.begin] += bytes[id];
-    change[life.end] -= bytes[id];
   }
-
-  double alive = 0;
-  std::size_t peak = 0;
-  for (std::size_t op = 0; op < end; ++op) {
-    alive += change[op];
-    if (op > 0 && alive <= result.peak_bytes) continue;
-    result.peak_bytes = alive;
-    peak = op;
-  }
-  result.peak_phase = peak < backward_begin ? Phase::forward : Phase::backward;
-  for (BufferId id = 0; id < program.buffers.size(); ++id)
-    if (lives[id].begin <= peak && peak < lives[id].end &&
-        (result.largest_term.empty() || bytes[id] > result.largest_term_bytes)) {
-      result.largest_term = program.buffers[id].name;
-      result.largest_term_bytes = bytes[id];
-    }
   return result;
+}
+
+/// The op at which most is alive, and how much: the first such op.
+struct Peak {
+  std::size_t op = 0;
+  double bytes = 0;
+};
+
+Peak peak_of(const Lives& all) {
+  std::vector<double> change(all.end + 1, 0.0);  // bytes that come to life before each op, minus those that die
+  for (std::size_t id = 0; id < all.bytes.size(); ++id) {
+    change[all.lives[id].begin] += all.bytes[id];
+    change[all.lives[id].end] -= all.bytes[id];
+  }
+  Peak peak{0, change[0]};
+  double alive = change[0];
+  for (std::size_t op = 1; op < all.end; ++op) {
+    alive += change[op];
+    if (alive > peak.bytes) peak = {op, alive};
+  }
+  return peak;
+}
+
+bool alive_at(const Life& life, std::size_t op) { return life.begin <= op && op < life.end; }
+
+}  // namespace
+
+MemoryUse memory_of(const Schedule& schedule, RankId rank) {
+  const Lives all = lives_of(schedule, rank);
+  const Peak peak = peak_of(all);
+  MemoryUse result;
+  result.peak_bytes = peak.bytes;
+  result.peak_phase = peak.op < all.backward_begin ? Phase::forward : Phase::backward;
+  for (BufferId id = 0; id < all.bytes.size(); ++id) {
+    if (all.saved[id]) result.saved_bytes += all.bytes[id];
+    if (!alive_at(all.lives[id], peak.op)) continue;
+    if (!result.largest_term.empty() && all.bytes[id] <= result.largest_term_bytes) continue;
+    result.largest_term = schedule.buffer(rank, id).name;
+    result.largest_term_bytes = all.bytes[id];
+  }
+  return result;
+}
+
+std::vector<MemoryTerm> terms_at_peak(const Schedule& schedule, RankId rank) {
+  const Lives all = lives_of(schedule, rank);
+  const Peak peak = peak_of(all);
+  std::vector<MemoryTerm> terms;
+  for (BufferId id = 0; id < all.bytes.size(); ++id)
+    if (alive_at(all.lives[id], peak.op) && all.bytes[id] > 0) terms.push_back({id, all.bytes[id], all.saved[id]});
+  std::stable_sort(terms.begin(), terms.end(), [](const MemoryTerm& a, const MemoryTerm& b) { return a.bytes > b.bytes; });
+  return terms;
 }
 
 MemoryUse peak_memory(const Schedule& schedule) {

@@ -20,6 +20,16 @@ struct MemoryUse {
 };
 
 MemoryUse memory_of(const Schedule& schedule, RankId rank);
+
+/// A buffer that is alive at the peak.
+struct MemoryTerm {
+  BufferId buffer = 0;
+  double bytes = 0;
+  bool saved = false;  ///< kept from forward to backward
+};
+/// What the peak of `rank` is made of, largest first, buffers without bytes left out: the bytes sum up to peak_bytes.
+std::vector<MemoryTerm> terms_at_peak(const Schedule& schedule, RankId rank);
+
 /// The rank with the largest peak.
 MemoryUse peak_memory(const Schedule& schedule);
 

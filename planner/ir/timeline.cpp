@@ -3,38 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "planner/ir/time_intervals.hpp"
+
 namespace hsap {
-
-namespace {
-
-/// Sorted, merged; empty intervals dropped.
-std::vector<OpTime> merged(std::vector<OpTime> times) {
-  std::erase_if(times, [](const OpTime& t) { return t.end <= t.begin; });
-  std::sort(times.begin(), times.end(), [](const OpTime& a, const OpTime& b) { return a.begin < b.begin; });
-  std::vector<OpTime> result;
-  for (const OpTime& time : times) {
-    if (!result.empty() && time.begin <= result.back().end)
-      result.back().end = std::max(result.back().end, time.end);
-    else
-      result.push_back(time);
-  }
-  return result;
-}
-
-/// Seconds covered by `a` and not by `b`, both merged.
-double seconds_outside(const std::vector<OpTime>& a, const std::vector<OpTime>& b) {
-  double seconds = 0;
-  auto other = b.begin();
-  for (const OpTime& time : a) {
-    seconds += time.end - time.begin;
-    while (other != b.end() && other->end <= time.begin) ++other;
-    for (auto it = other; it != b.end() && it->begin < time.end; ++it)
-      seconds -= std::min(time.end, it->end) - std::max(time.begin, it->begin);
-  }
-  return seconds;
-}
-
-}  // namespace
 
 double PhaseTimeline::seconds() const {
   double last = 0;

@@ -15,8 +15,8 @@ class WrongUsage(CommandTest):
             self.assertIn("--help", self.refuse(2, "hsap-run", *arguments), arguments)
 
     def test_help_and_version_work_everywhere(self):
-        for command in (("hsap-plan",), ("hsap-plan", "compare"), ("hsap-plan", "plan"), ("hsap-plan", "trace"), ("hsap-plan", "list"),
-                        ("hsap-run",)):
+        for command in (("hsap-plan",), ("hsap-plan", "compare"), ("hsap-plan", "plan"), ("hsap-plan", "trace"), ("hsap-plan", "explain"),
+                        ("hsap-plan", "list"), ("hsap-run",)):
             self.assertIn("Example:", self.succeed(*command, "--help"))
         for command in ("hsap-plan", "hsap-run"):
             self.assertRegex(self.succeed(command, "--version"), rf"^{command} \d+\.\d+\.\d+\n$")

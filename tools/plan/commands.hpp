@@ -8,6 +8,7 @@ namespace hsap {
 void add_compare_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
 void add_trace_command(CLI::App& app);
+void add_explain_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 
 /// What hsap-plan does without arguments: compare all strategies on the built-in problem.

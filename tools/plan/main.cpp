@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   hsap::add_compare_command(app);
   hsap::add_plan_command(app);
   hsap::add_trace_command(app);
+  hsap::add_explain_command(app);
   hsap::add_list_command(app);
   app.require_subcommand(0, 1);
   app.callback([&] {

@@ -1,0 +1,42 @@
+#include "planner/search/explanation/explanation.hpp"
+
+namespace hsap {
+
+namespace {
+
+MemoryFacts memory_facts(const Schedule& schedule) {
+  MemoryFacts facts;
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
+    MemoryUse use = memory_of(schedule, rank);
+    if (rank > 0 && use.peak_bytes <= facts.use.peak_bytes) continue;
+    facts.rank = rank;
+    facts.use = std::move(use);
+  }
+  facts.terms = terms_at_peak(schedule, facts.rank);
+  return facts;
+}
+
+PhaseExplanation explain_phase(const PhaseRun& run, const DocumentMask& documents, const ClusterTopology& cluster,
+                               const KernelTimes& kernels) {
+  PhaseExplanation result;
+  result.traffic = traffic_of(run.schedule, run.phase, cluster);
+  result.critical_path = critical_path(run);
+  result.idle_seconds = idle_seconds(run);
+  const Spread idle = spread_of(result.idle_seconds);
+  result.most_waiting = waits_of(run, idle.most_rank);
+  result.least_waiting = waits_of(run, idle.least_rank);
+  result.causes = time_causes(run, documents, kernels);
+  return result;
+}
+
+}  // namespace
+
+Explanation explain(const Schedule& schedule, const DocumentMask& documents, const Timeline& timeline,
+                    const ClusterTopology& cluster, const KernelTimes& kernels) {
+  const auto phase = [&](Phase which) {
+    return explain_phase(PhaseRun(schedule, which, timeline, cluster, kernels), documents, cluster, kernels);
+  };
+  return {placement_facts(schedule, documents), phase(Phase::forward), phase(Phase::backward), memory_facts(schedule)};
+}
+
+}  // namespace hsap
