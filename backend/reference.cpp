@@ -52,7 +52,7 @@ ReferenceRow reference_row(const AttentionShape& shape, const DocumentMask& mask
   if (shape.kind == AttentionKind::linear) {
     const double rate = decay_rate(shape, kv_head);
     for (std::size_t i = 0; i < row.weight.size(); ++i) {
-      const double left = std::exp(-rate * static_cast<double>(query - row.keys.begin - static_cast<Token>(i)));
+      const double left = std::exp(-rate * static_cast<double>(query - row.keys[i]));
       row.weight[i] *= left;
       row.d_score[i] *= left;
     }
