@@ -85,7 +85,7 @@ inline std::string refusal_of(const std::function<void()>& run) {
     run();
   } catch (const InvalidInput& error) {
     const std::string message = error.what();
-    CHECK(message.find('\n') == std::string::npos);
+    CHECK_THAT(message, !Catch::Contains("\n"));
     return message;
   }
   return "accepted";

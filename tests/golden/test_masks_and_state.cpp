@@ -1,8 +1,7 @@
 // Reports C: packed documents, masks that get lost on the way, state that leaks from document to document.
-// (C9 and C22 have cases of their own; C20's other half, binding modules of a framework to a group, is not hsap's.)
+// (Of C20 the binding of modules to a group is a framework's, of C13 position ids are: neither is in a schedule.)
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include "planner/inputs/model_shape.hpp"
 #include "tests/golden/reports.hpp"
