@@ -81,8 +81,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "B8 (sglang 33704): 56 heads seem to go with tp 4 and ulysses 4: of the quotient 14 they do not; all-to-all on neighbours, "
-    "ring strided") {
+    "B8 (sglang 33704): 56 heads seem to go with tp 4 and ulysses 4: of the quotient 14 they do not (all-to-all on neighbours, "
+    "ring strided)") {
   CHECK(refusal_of("usp", heads(56 / 2, 56 / 2), 4, {4, 1}) == "accepted");
   CHECK_THAT(refusal_of("usp", heads(56 / 4, 56 / 4), 4, {4, 1}),
              Contains("14 heads not divisible by head-parallel degree 4; valid degrees 1, 2, 7, 14"));

@@ -39,7 +39,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "A2 (TransformerEngine 3331): 698 tokens padded to 704 give other results each time: padding is reported, not attended; "
+    "A2 (TransformerEngine 3331): 698 tokens padded to 704 give other results each time: padding is reported and not attended, "
     "repeats are bit-identical") {
   const LengthSource source =
       parse_document_lengths(R"({"cu_seqlens": [0, 300, 698], "cu_seqlens_padded": [0, 300, 704]})", "padded.json");
@@ -60,7 +60,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "A4 (Megatron-LM 3282): repeated offsets are rejected: they are empty documents, reported; a falling one is the error") {
+    "A4 (Megatron-LM 3282): repeated offsets are rejected: they are reported as empty documents, a falling one is the error") {
   const LengthSource source = parse_document_lengths("[0, 16, 40, 40, 40]", "cu_seqlens.json");
   CHECK(source.lengths == std::vector<Token>{16, 24});
   CHECK(has_remark(source, "2 empty documents"));
