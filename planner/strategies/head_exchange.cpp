@@ -50,9 +50,9 @@ BufferId View::*member_of(Role role) {
 
 BufferId buffer(const View& view, Role role) { return view.*member_of(role); }
 
-std::string list(const std::vector<int>& numbers) {
+std::string list(const std::vector<int>& numbers, const std::string& prefix = "") {
   std::string text;
-  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+  for (const int number : numbers) text += (text.empty() ? "" : ", ") + prefix + std::to_string(number);
   return text;
 }
 
@@ -186,16 +186,20 @@ std::optional<std::string> refuse_head_degree(const Problem& problem, int degree
   }
   const auto works = [&](int u) { return shape.query_heads % u == 0 && (shape.kv_heads % u == 0 || u % shape.kv_heads == 0); };
   if (works(degree)) return std::nullopt;
-  std::vector<int> plain, replicated;
-  for (int u = 1; u <= shape.query_heads; ++u)
-    if (works(u)) (shape.kv_heads % u == 0 ? plain : replicated).push_back(u);
+  std::vector<int> plain, replicated, copies;
+  for (int u = 1; u <= shape.query_heads; ++u) {
+    if (!works(u)) continue;
+    const bool replicates = shape.kv_heads % u != 0;
+    (replicates ? replicated : plain).push_back(u);
+    if (replicates) copies.push_back(u / shape.kv_heads);
+  }
   std::string text =
       shape.query_heads % degree != 0
           ? std::to_string(shape.query_heads) + " heads not divisible by head-parallel degree " + std::to_string(degree)
           : std::to_string(shape.kv_heads) + " kv heads cannot be shared out over head-parallel degree " +
                 std::to_string(degree);
   text += "; valid degrees " + list(plain);
-  if (!replicated.empty()) text += " (" + list(replicated) + " with KV replication)";
+  if (!replicated.empty()) text += " (" + list(replicated) + " with KV replication " + list(copies, "x") + ")";
   if (degree <= shape.query_heads) text += "; or ragged heads";
   return text;
 }

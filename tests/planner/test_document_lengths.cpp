@@ -244,7 +244,7 @@ TEST_CASE("histogram: ranges are read as written or not at all") {
   CHECK(without_thousands_separators("1,2345") == "1,2345");
 }
 
-TEST_CASE("draw: same seed, same documents; the first ones are fixed for ever") {
+TEST_CASE("draw: same seed, same documents, and the first ones are fixed for ever") {
   const LengthHistogram histogram{"h", {{1, 10, 1}, {11, 1000, 2}, {1001, 65536, 1}}};
   const Lengths drawn = draw_lengths(histogram, 100'000, 7);
   CHECK(drawn == draw_lengths(histogram, 100'000, 7));

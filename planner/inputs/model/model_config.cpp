@@ -57,6 +57,7 @@ std::string kind_name(Mixer mixer) {
       return "chunked";
     case Mixer::none:
     case Mixer::delta:
+    case Mixer::lightning:
     case Mixer::mamba:
       break;
   }
