@@ -67,7 +67,8 @@ TEST_CASE("memory: a buffer lives from its first write to its last use") {
 }
 
 TEST_CASE("memory: an input that only forward reads is freed after its last reader") {
-  // Backward works on q, k, v, o by heads: 8 tokens x 1 head x 4 x 2 bytes each, and a lse of 8 x 1 x 4 bytes. The boundary's are gone.
+  // Backward works on q, k, v, o by heads: 8 tokens x 1 head x 4 x 2 bytes each, and a lse of 8 x 1 x 4 bytes. The boundary's
+  // are gone.
   CHECK(memory_of(two_rank_ulysses(), 0).saved_bytes == 4 * (8 * 4 * 2) + 8 * 4);
 }
 
