@@ -25,6 +25,19 @@ TEST_CASE("memory: local attention holds inputs, results and what backward reads
   CHECK(use.largest_term_bytes == kQ);
 }
 
+TEST_CASE("memory: the terms at the peak are the buffers alive there, largest first") {
+  const Schedule schedule = local_attention();
+  const RankBoundary& b = schedule.ranks[0].boundary;
+  const std::vector<MemoryTerm> terms = terms_at_peak(schedule, 0);
+  REQUIRE(terms.size() == 9);
+  CHECK(terms[0].buffer == b.q);
+  CHECK(terms[0].bytes == kQ);
+  CHECK(terms[0].saved);
+  CHECK(terms[2].buffer == b.d_o);
+  CHECK_FALSE(terms[2].saved);
+  CHECK(terms[8].bytes == kK);
+}
+
 TEST_CASE("memory: a rank without ops still holds its inputs and results") {
   Schedule schedule = local_attention();
   schedule.ranks[0].forward.clear();
@@ -54,7 +67,8 @@ TEST_CASE("memory: a buffer lives from its first write to its last use") {
 }
 
 TEST_CASE("memory: an input that only forward reads is freed after its last reader") {
-  // Backward works on q, k, v, o by heads: 8 tokens x 1 head x 4 x 2 bytes each, and a lse of 8 x 1 x 4 bytes. The boundary's are gone.
+  // Backward works on q, k, v, o by heads: 8 tokens x 1 head x 4 x 2 bytes each, and a lse of 8 x 1 x 4 bytes. The boundary's
+  // are gone.
   CHECK(memory_of(two_rank_ulysses(), 0).saved_bytes == 4 * (8 * 4 * 2) + 8 * 4);
 }
 

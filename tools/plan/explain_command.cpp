@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "planner/ir/errors.hpp"
+#include "tools/command_line.hpp"
 #include "tools/plan/chosen_plan.hpp"
 #include "tools/plan/commands.hpp"
 #include "tools/plan/explanation_json.hpp"
@@ -62,9 +63,11 @@ void add_explain_command(CLI::App& app) {
           "Predictor of the times: simulate (shared links) or estimate (no contention, faster); default " + options->evaluator)
       ->type_name("NAME");
   command->add_option("--rank", options->rank, "Also every op of this rank, in the order in which it issues them")
-      ->type_name("R");
+      ->type_name("R")
+      ->check(kWholeNumber);
   command->add_option("--documents", options->documents, "How many documents to show, longest first; default 8")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(kWholeNumber);
   command->add_flag("--json", options->json, "Print JSON with everything instead of text");
   command->footer("Example:\n  hsap-plan explain plan.json --rank 0 --evaluator estimate");
   command->callback([options] { explain_plan(*options); });

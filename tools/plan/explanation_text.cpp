@@ -17,8 +17,6 @@ constexpr std::size_t kTermsShown = 5;
 
 std::string count_text(std::size_t count) { return format_count(static_cast<long long>(count)); }
 
-std::string heading(const std::string& name, const std::string& what) { return "\n" + bold(name) + "  " + what + "\n"; }
-
 std::string what_it_is(const ExplainedPlan& explained) {
   const PlanFile& plan = explained.plan;
   const DocumentMask documents = plan.batch_mask();
@@ -137,8 +135,8 @@ std::string memory(const ExplainedPlan& explained) {
   const std::size_t shown = std::min(facts.terms.size(), kTermsShown);
   std::vector<double> bytes;
   double rest = 0;
-  for (std::size_t i = 0; i < facts.terms.size(); ++i)
-    i < shown ? bytes.push_back(facts.terms[i].bytes) : static_cast<void>(rest += facts.terms[i].bytes);
+  for (std::size_t i = 0; i < shown; ++i) bytes.push_back(facts.terms[i].bytes);
+  for (std::size_t i = shown; i < facts.terms.size(); ++i) rest += facts.terms[i].bytes;
   const std::vector<std::string> bytes_text = number_column(bytes, kMebi);
   TextTable table;
   table.add_column("buffer", Align::left);

@@ -1,6 +1,7 @@
 #include "tools/plan/explanation_time_text.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "planner/ir/units.hpp"
 #include "tools/plan/explanation_words.hpp"
@@ -14,8 +15,6 @@ namespace {
 constexpr std::size_t kRunsShown = 10;
 constexpr std::size_t kWaitsShown = 3;
 constexpr std::size_t kSharesShown = 3;
-
-std::string heading(const std::string& name, const std::string& what) { return "\n" + bold(name) + "  " + what + "\n"; }
 
 /// "k, v from rank 2" as `rank` sees it.
 std::string delivery_text(const Delivery& delivery, RankId rank) {

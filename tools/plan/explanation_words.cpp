@@ -1,10 +1,11 @@
 #include "tools/plan/explanation_words.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "planner/inputs/input_text.hpp"
 #include "planner/ir/units.hpp"
-#include "tools/text_table.hpp"
+#include "tools/terminal.hpp"
 
 namespace hsap {
 
@@ -43,6 +44,8 @@ std::vector<std::string> number_column(const std::vector<double>& values, double
 std::string percent(double part, double whole) { return format_number(whole > 0 ? 100 * part / whole : 0, 1) + " %"; }
 
 TimeUnit time_unit(double longest) { return longest < 1e-3 ? TimeUnit{"us", 1e-6} : TimeUnit{"ms", 1e-3}; }
+
+std::string heading(const std::string& name, const std::string& what) { return "\n" + bold(name) + "  " + what + "\n"; }
 
 std::string text_of(const TextTable& table) {
   std::string text;

@@ -1,10 +1,11 @@
-// How an explanation names lists of ranks and roles and sets columns of numbers.
+// How an explanation sets its sections: headings, lists of ranks and roles, columns of numbers.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "planner/ir/schedule.hpp"
+#include "tools/text_table.hpp"
 
 namespace hsap {
 
@@ -18,8 +19,9 @@ std::vector<std::string> number_column(const std::vector<double>& values, double
 /// "12.3 %"; "0 %" of nothing.
 std::string percent(double part, double whole);
 
+/// A blank line and the line that begins a section.
+std::string heading(const std::string& name, const std::string& what);
 /// The lines of `table`, each with its newline.
-class TextTable;
 std::string text_of(const TextTable& table);
 /// "and 12 more" when `shown` of `all` things were told, else nothing; with its newline.
 std::string and_more(std::size_t all, std::size_t shown, const std::string& rest = "");
