@@ -1,6 +1,7 @@
 #include "tools/plan/explanation_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "planner/ir/units.hpp"
 #include "tools/plan/explanation_time_text.hpp"
@@ -82,16 +83,18 @@ std::string placement(const ExplainedPlan& explained) {
          "pairs: (query, key) pairs of a rank's attention ops, per query head of the layer\n";
 }
 
-/// Rounds of consecutive steps that differ in nothing but the step.
+/// Rounds of consecutive steps that are alike; the numbers are those of the first.
 struct LikeRounds {
   RoundTraffic first;
   int last_step = 0;
 };
 
+/// Equal but for the step, bytes within 1 % (shards differ by a token).
 bool alike(const RoundTraffic& a, const RoundTraffic& b) {
+  const auto near = [](double x, double y) { return std::abs(x - y) <= 0.01 * std::max(x, y); };
   return a.stream == b.stream && a.roles == b.roles && a.senders == b.senders && a.most_peers == b.most_peers &&
-         a.messages == b.messages && a.bytes == b.bytes && a.largest_bytes == b.largest_bytes &&
-         a.messages_between_nodes == b.messages_between_nodes && a.bytes_between_nodes == b.bytes_between_nodes;
+         a.messages == b.messages && a.messages_between_nodes == b.messages_between_nodes && near(a.bytes, b.bytes) &&
+         near(a.largest_bytes, b.largest_bytes) && near(a.bytes_between_nodes, b.bytes_between_nodes);
 }
 
 /// Most bytes of a round first.
