@@ -145,7 +145,7 @@ std::string rounds_table(const PhaseTraffic& traffic) {
 }
 
 std::string exchange(const ExplainedPlan& explained) {
-  std::string text = heading("exchange", "what is sent in each step, most bytes first");
+  std::string text = heading("exchange", "what is sent in one step, most bytes first; like steps share a row");
   for (const Phase phase : {Phase::forward, Phase::backward}) {
     const PhaseTraffic& traffic = phase_of(explained.explanation, phase).traffic;
     if (traffic.messages == 0) {
