@@ -67,8 +67,8 @@ class OnePlan(ExplainTest):
             waits = out["waits"][phase]
             self.assertIn(f"rank {waits['most_waiting']['rank']} computes nothing for ", text)
             for each in out["exchange"][phase]["rounds"]:
-                row = (each["step"], each["stream"], ", ".join(each["roles"]), each["senders"], each["most_peers"], each["messages"])
-                self.assertRegex(text, "(?m)^ +" + " +".join(map(str, row)) + " ")
+                row = (each["stream"], ", ".join(each["roles"]), each["senders"], each["most_peers"], each["messages"])
+                self.assertRegex(text, "(?m)^ *[-0-9]* +" + " +".join(map(str, row)) + " ")
         self.assertIn(f"memory  of rank {out['memory']['rank']}, ", text)
         self.assertIn(f"{out['memory']['terms'][0]['buffer']}  ", text)
         self.assertIsNone(out["program"])

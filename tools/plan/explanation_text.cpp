@@ -1,6 +1,7 @@
 #include "tools/plan/explanation_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "planner/ir/units.hpp"
 #include "tools/plan/explanation_time_text.hpp"
@@ -82,39 +83,69 @@ std::string placement(const ExplainedPlan& explained) {
          "pairs: (query, key) pairs of a rank's attention ops, per query head of the layer\n";
 }
 
+/// Rounds of consecutive steps that are alike; the numbers are those of the first.
+struct LikeRounds {
+  RoundTraffic first;
+  int last_step = 0;
+};
+
+/// Equal but for the step, bytes within 1 % (shards differ by a token).
+bool alike(const RoundTraffic& a, const RoundTraffic& b) {
+  const auto near = [](double x, double y) { return std::abs(x - y) <= 0.01 * std::max(x, y); };
+  return a.stream == b.stream && a.roles == b.roles && a.senders == b.senders && a.most_peers == b.most_peers &&
+         a.messages == b.messages && a.messages_between_nodes == b.messages_between_nodes && near(a.bytes, b.bytes) &&
+         near(a.largest_bytes, b.largest_bytes) && near(a.bytes_between_nodes, b.bytes_between_nodes);
+}
+
+/// Most bytes of a round first.
+std::vector<LikeRounds> like_rounds(const std::vector<RoundTraffic>& rounds) {
+  std::vector<LikeRounds> result;
+  for (const RoundTraffic& round : rounds) {  // ascending in steps, few of each step
+    const auto known = std::find_if(result.begin(), result.end(), [&](const LikeRounds& like) {
+      return like.last_step + 1 == round.step && alike(like.first, round);
+    });
+    if (known == result.end())
+      result.push_back({round, round.step});
+    else
+      known->last_step = round.step;
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const LikeRounds& a, const LikeRounds& b) { return a.first.bytes > b.first.bytes; });
+  return result;
+}
+
 std::string rounds_table(const PhaseTraffic& traffic) {
-  std::vector<RoundTraffic> rounds = traffic.rounds;
-  std::stable_sort(rounds.begin(), rounds.end(),
-                   [](const RoundTraffic& a, const RoundTraffic& b) { return a.bytes > b.bytes; });
+  std::vector<LikeRounds> rounds = like_rounds(traffic.rounds);
   const std::size_t all = rounds.size();
   rounds.resize(std::min(all, kRoundsShown));
   std::vector<double> bytes, between, largest;
-  for (const RoundTraffic& round : rounds) {
-    bytes.push_back(round.bytes);
-    between.push_back(round.bytes_between_nodes);
-    largest.push_back(round.largest_bytes);
+  for (const LikeRounds& like : rounds) {
+    bytes.push_back(like.first.bytes);
+    between.push_back(like.first.bytes_between_nodes);
+    largest.push_back(like.first.largest_bytes);
   }
   const std::vector<std::string> bytes_text = number_column(bytes, kMebi), between_text = number_column(between, kMebi),
                                  largest_text = number_column(largest, kMebi);
   TextTable table;
   table.add_column("step", Align::right);
   table.add_column("stream", Align::right);
-  table.add_column("carries", Align::left);
+  table.add_column("each carries", Align::left);
   for (const char* header : {"ranks\nsend", "to at\nmost", "messages", "MiB", "between nodes\nmessages", "MiB", "largest\nMiB"})
     table.add_column(header, Align::right);
   table.add_column("from, to", Align::left);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
-    const RoundTraffic& round = rounds[i];
-    table.add_row({std::to_string(round.step), std::to_string(round.stream), role_list(round.roles), count_text(round.senders),
-                   count_text(round.most_peers), count_text(round.messages), bytes_text[i],
+    const RoundTraffic& round = rounds[i].first;
+    const std::string steps = rounds[i].last_step == round.step ? "" : "-" + std::to_string(rounds[i].last_step);
+    table.add_row({std::to_string(round.step) + steps, std::to_string(round.stream), role_list(round.roles),
+                   count_text(round.senders), count_text(round.most_peers), count_text(round.messages), bytes_text[i],
                    count_text(round.messages_between_nodes), between_text[i], largest_text[i],
                    std::to_string(round.largest_from) + ", " + std::to_string(round.largest_to)});
   }
-  return text_of(table) + and_more(all, rounds.size(), " rounds");
+  return text_of(table) + and_more(all, rounds.size());
 }
 
 std::string exchange(const ExplainedPlan& explained) {
-  std::string text = heading("exchange", "what is sent in which step, most bytes first");
+  std::string text = heading("exchange", "what is sent in one step, most bytes first; like steps share a row");
   for (const Phase phase : {Phase::forward, Phase::backward}) {
     const PhaseTraffic& traffic = phase_of(explained.explanation, phase).traffic;
     if (traffic.messages == 0) {

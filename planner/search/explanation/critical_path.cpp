@@ -112,12 +112,26 @@ void join_neighbours(std::vector<PathRun>& runs, Join&& join) {
   runs = std::move(result);
 }
 
-void join_shortest_pair(std::vector<PathRun>& runs) {
-  std::size_t shortest = 0;
+bool has_activities_of(const PathRun& a, const PathRun& b) {
+  return std::all_of(b.shares.begin(), b.shares.end(), [&](const ActivityShare& share) {
+    return std::any_of(a.shares.begin(), a.shares.end(), [&](const ActivityShare& s) { return same_activity(s, share); });
+  });
+}
+
+/// Seconds that are told less exactly when the two become one: of both, but of the shorter one only when it does nothing that
+/// the other does not.
+double blurred_seconds(const PathRun& a, const PathRun& b) {
+  const double first = a.end - a.begin, second = b.end - b.begin;
+  return has_activities_of(a, b) || has_activities_of(b, a) ? std::min(first, second) : first + second;
+}
+
+void join_most_alike(std::vector<PathRun>& runs) {
+  std::size_t best = 0;
+  double least = blurred_seconds(runs[0], runs[1]);
   for (std::size_t i = 1; i + 1 < runs.size(); ++i)
-    if (runs[i + 1].end - runs[i].begin < runs[shortest + 1].end - runs[shortest].begin) shortest = i;
-  extend(runs[shortest], runs[shortest + 1]);
-  runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(shortest) + 1);
+    if (const double blurred = blurred_seconds(runs[i], runs[i + 1]); blurred < least) best = i, least = blurred;
+  extend(runs[best], runs[best + 1]);
+  runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(best) + 1);
 }
 
 void add_wait(std::vector<Wait>& waits, const std::optional<Delivery>& delivery, double seconds) {
@@ -159,7 +173,7 @@ std::vector<PathRun> summarised(const std::vector<PathStep>& path, std::size_t m
   std::transform(path.begin(), path.end(), std::back_inserter(runs), run_of);
   join_neighbours(runs, [](const PathRun& a, const PathRun& b) { return same_activity(a, b) && same_place(a, b); });
   if (runs.size() > most) join_neighbours(runs, [](const PathRun& a, const PathRun& b) { return same_activity(a, b); });
-  while (runs.size() > most) join_shortest_pair(runs);
+  while (runs.size() > most) join_most_alike(runs);
   return runs;
 }
 

@@ -53,7 +53,8 @@ struct PathRun {
 };
 
 /// The path in at most `most` runs: neighbours of one rank and activity are joined always; where that is not enough, those of
-/// one activity, and then, again and again, the two that are shortest together. @pre most >= 1
+/// one activity, and then, again and again, the two of which least is lost: the shortest together, or one that is short beside
+/// a neighbour that does the same and more. O(steps^2). @pre most >= 1
 std::vector<PathRun> summarised(const std::vector<PathStep>& path, std::size_t most);
 
 /// Time in which a rank computes nothing, and what ends it.
