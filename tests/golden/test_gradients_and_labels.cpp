@@ -29,8 +29,7 @@ double norm_of(const HostTensor& tensor) {
 
 TEST_CASE(
     "D1 (Megatron-LM 673, 906, 1124, 1676), D10 (SkyRL 1420), D11 (Transformers 39674), D14 (verl 6609): gradients grow or "
-    "shrink "
-    "with the degree: their norm is that of one device") {
+    "shrink with the degree: their norm is that of one device") {
   for (const AttentionKind kind : {AttentionKind::softmax, AttentionKind::linear}) {
     const std::vector<Token> offsets = offsets_of({50, 11, 35});
     const LayerInputs inputs = random_inputs(small_layer(kind), 96, 5);
@@ -137,8 +136,8 @@ TEST_CASE(
     "D17 (ms-swift 2870): a rank without any label divides by zero under SP 4 and 8: no labels at all give zeros, not NaN") {
   for (const int ranks : {4, 8})
     for (const AttentionKind kind : {AttentionKind::softmax, AttentionKind::linear}) {
-      const Problem problem = problem_on(small_layer(kind), offsets_of({3, 2, 40}), ranks, ranks);
-      LayerInputs inputs = random_inputs(problem.shape, 45, 5);
+      const Problem problem = problem_on(small_layer(kind), offsets_of({3, 2}), ranks, ranks);  // 3 of 8 have no token either
+      LayerInputs inputs = random_inputs(problem.shape, 5, 5);
       keep_loss_of(inputs, {0, 0});
       for (const test::Choice& choice : test::first_choices(problem)) {
         INFO(choice.describe() << " on " << ranks << " ranks");
