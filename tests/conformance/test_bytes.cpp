@@ -51,7 +51,7 @@ void require_mib_sent(const Schedule& schedule, double forward, double backward)
   }
 }
 
-TEST_CASE("ring: 15 hops of 32 MiB forward; backward again, and 16 hops of fp32 d_k, d_v") {
+TEST_CASE("ring: 15 hops of 32 MiB forward, backward again, and 16 hops of fp32 d_k, d_v") {
   require_mib_sent(lower_at_the_point("ring", {1, 16}), 480, 480 + 1024);
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("te-a2a-p2p: as many hops of gradients as of K and V, in bf16") {
   require_mib_sent(lower_at_the_point("te-a2a-p2p", {8, 2}), 140 + 32, 140 + 64);
 }
 
-TEST_CASE("double-ring, 2 windows of 8: 14 hops inside and 1 across; gradients 8 hops in fp32, 8 in bf16, 2 across") {
+TEST_CASE("double-ring, 2 windows of 8: 14 hops inside and 1 across, gradients 8 hops in fp32, 8 in bf16, 2 across") {
   require_mib_sent(lower_at_the_point("double-ring", {1, 16}), 448 + 32, 448 + 512 + 256 + 32 + 64);
   require_mib_sent(lower_at_the_point("double-ring", {1, 16}, {.window = 8}), 448 + 32, 448 + 768 + 96);
   require_mib_sent(lower_at_the_point("double-ring", {1, 16}, {.window = 16}), 480, 480 + 1024);  // the flat zigzag ring
@@ -83,7 +83,7 @@ TEST_CASE("burst: backward moves q, d_o, lse, delta 15 hops and d_q 16") {
   require_mib_sent(lower_at_the_point("burst", {1, 16}), 480, 15 * (2 * 64 + 2 * 1) + 16 * 64);
 }
 
-TEST_CASE("wlb: K and V gathered once, their gradients reduce-scattered; placement changes nothing") {
+TEST_CASE("wlb: K and V gathered once, their gradients reduce-scattered, placement changes nothing") {
   const std::string placement = GENERATE("per-document", "per-sequence");
   require_mib_sent(lower_at_the_point("wlb", {1, 16}, {.placement = placement}), 480, 480);
   require_mib_sent(lower_at_the_point("wlb", {1, 16}, {.placement = placement, .kv = KvForBackward::again}), 480, 960);
@@ -124,7 +124,7 @@ TEST_CASE("ulysses with ragged heads: all ranks together send what every head co
   CHECK(total_sent(find_strategy("ulysses").lower(problem, {8, 1}), Phase::forward) == Approx(4 * q_of_all * 7 / 8));
 }
 
-TEST_CASE("allgather: 15 x 32 MiB forward; gathered again, unless kept, and reduce-scattered in bf16 backward") {
+TEST_CASE("allgather: 15 x 32 MiB forward, gathered again, unless kept, and reduce-scattered in bf16 backward") {
   require_mib_sent(lower_at_the_point("allgather", {1, 16}), 480, 960);
   require_mib_sent(lower_at_the_point("allgather", {1, 16}, {.kv = KvForBackward::kept}), 480, 480);
 }
@@ -133,7 +133,7 @@ TEST_CASE("ulysses: 15/16 of q, o and of k, v replicated twice, each way") {
   require_mib_sent(lower_at_the_point("ulysses", {16, 1}), 180, 180);
 }
 
-TEST_CASE("usp 8x2: all-to-all of 140 MiB, one hop of 32 MiB; backward 32 MiB of KV and two fp32 hops") {
+TEST_CASE("usp 8x2: all-to-all of 140 MiB, one hop of 32 MiB, backward 32 MiB of KV and two fp32 hops") {
   require_mib_sent(lower_at_the_point("usp", {8, 2}), 140 + 32, 140 + 160);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("distflashattn: keys to ranks up to 8 behind, queries to ranks more th
   CHECK(total_sent(schedule, Phase::backward) == (92 * 32 + 28 * (2 * 64 + 2) + again * (92 * 32 + 28 * 64)) * kMiB);
 }
 
-TEST_CASE("hsap with queries moving: q there, o and lse back; d_o, lse and delta there, d_q back; q again when not kept") {
+TEST_CASE("hsap with queries moving: q there, o and lse back, d_o, lse and delta there, d_q back, q again when not kept") {
   const auto kv = GENERATE(KvForBackward::kept, KvForBackward::again);
   const Schedule schedule = lower_at_the_point("hsap", {1, 16}, {.placement = "contiguous", .kv = kv, .moving = Moving::q});
   const double again = kv == KvForBackward::again ? 1 : 0;
