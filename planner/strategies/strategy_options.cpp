@@ -60,7 +60,7 @@ const std::vector<OptionField>& option_fields() {
        [](Options& o, Text text) { o.placement = text; }},
       {"stages", "N", "Steps in which communication hides behind attention", [](const Options& o) { return text_of(o.stages); },
        [](Options& o, Text text) { o.stages = parse_number<int>("stages", text); }},
-      {"window", "N", "Ranks of an inner ring (default: those of a node)", [](const Options& o) { return text_of(o.window); },
+      {"window", "N", "Ranks of an inner ring", [](const Options& o) { return text_of(o.window); },
        [](Options& o, Text text) { o.window = parse_number<int>("window", text); }},
       {"block", "N", "Tokens of the blocks that are placed", [](const Options& o) { return text_of(o.block); },
        [](Options& o, Text text) { o.block = parse_number<Token>("block", text); }},
