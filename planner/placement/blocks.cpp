@@ -119,7 +119,7 @@ class Partition {
   /// Whole where there is room, else tail first.
   void spread(Run run) {
     while (run.first < run.last) {
-      for (const auto& [load, part] : by_load_)
+      for (const auto [load, part] : by_load_)  // a copy: put() erases what it came from
         if (parts_[part].has_room(run.pairs, run.tokens)) {
           for (std::size_t block = run.first; block < run.last; ++block) put(block, part);
           return;
