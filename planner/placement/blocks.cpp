@@ -119,11 +119,12 @@ class Partition {
   /// Whole where there is room, else tail first.
   void spread(Run run) {
     while (run.first < run.last) {
-      for (const auto [load, part] : by_load_)  // a copy: put() erases what it came from
-        if (parts_[part].has_room(run.pairs, run.tokens)) {
-          for (std::size_t block = run.first; block < run.last; ++block) put(block, part);
-          return;
-        }
+      for (const auto& candidate : by_load_) {
+        const std::size_t part = candidate.second;  // put() erases the candidate
+        if (!parts_[part].has_room(run.pairs, run.tokens)) continue;
+        for (std::size_t block = run.first; block < run.last; ++block) put(block, part);
+        return;
+      }
       const std::size_t part = emptiest(blocks_[run.last - 1].rows.size());
       do {
         --run.last;
