@@ -3,7 +3,7 @@
 // than ranks, a kv head goes to every rank that has one of its query heads (replication rho = max(1, U / kv_heads)) and its
 // gradients are summed at the owner. Bytes sent per rank and direction, Qb and KVb of one rank: (U-1)/U (2 Qb + rho KVb).
 // Ragged heads (28 over 8 ranks): member m takes the query heads [m H / U, (m+1) H / U), and every kv head one of them reads.
-// Shared by ulysses, usp and hsap.
+// Shared by ulysses, hsap, megatron-sp and the rings with head parallelism (head_parallel_ring.hpp).
 #pragma once
 
 #include <functional>

@@ -14,17 +14,11 @@
 namespace hsap {
 namespace {
 
-constexpr double kMiB = 1 << 20;
-const AttentionShape kShape{.kind = AttentionKind::softmax,
-                            .query_heads = 32,
-                            .kv_heads = 8,
-                            .qk_dim = 128,
-                            .v_dim = 128,
-                            .dtype = DType::bf16,
-                            .mask = {}};
+using test::kMiB;
+using test::kShapeAtThePoint;
 
 Schedule lower_at_the_point(const std::string& strategy, Degrees degrees, const StrategyOptions& options = {}) {
-  return find_strategy(strategy).lower(test::problem_on(kShape, {0, 131072}, 16, 8), degrees, options);
+  return find_strategy(strategy).lower(test::problem_on(kShapeAtThePoint, {0, 131072}, 16, 8), degrees, options);
 }
 
 /// Of all ranks together.
@@ -98,10 +92,10 @@ TEST_CASE(
 
 TEST_CASE("hybrid-cp: one document over all ranks costs what zigzag costs, documents of a rank's share cost nothing") {
   require_mib_sent(lower_at_the_point("hybrid-cp", {1, 16}), 480, 1504);
-  const Problem short_ones = test::problem_on(kShape, test::offsets_of(std::vector<Token>(32, 4096)), 16, 8);
+  const Problem short_ones = test::problem_on(kShapeAtThePoint, test::offsets_of(std::vector<Token>(32, 4096)), 16, 8);
   require_mib_sent(find_strategy("hybrid-cp").lower(short_ones, {1, 16}), 0, 0);
   // Two documents of half the pack: rings of 8, 7 hops of twice the block.
-  const Problem halves = test::problem_on(kShape, {0, 65536, 131072}, 16, 8);
+  const Problem halves = test::problem_on(kShapeAtThePoint, {0, 65536, 131072}, 16, 8);
   require_mib_sent(find_strategy("hybrid-cp").lower(halves, {1, 16}), 7 * 32, 7 * 32 + 8 * 64);
 }
 
@@ -116,7 +110,7 @@ TEST_CASE("zeppelin: every NIC of a node carries an eighth of each hop between n
 }
 
 TEST_CASE("ulysses with ragged heads: all ranks together send what every head costs once on each rank that reads it") {
-  AttentionShape shape = kShape;
+  AttentionShape shape = kShapeAtThePoint;
   shape.query_heads = shape.kv_heads = 28;
   Problem problem = test::problem_on(shape, {0, 131072}, 8, 8);
   problem.ragged_heads = true;
@@ -148,8 +142,8 @@ TEST_CASE("needed-only: a document that starts 1,293 tokens before a shard's edg
   std::vector<Token> offsets{0};
   for (Token edge = 8192; edge < 131072; edge += 8192) offsets.push_back(edge - 1293);
   offsets.push_back(131072);
-  const Schedule schedule =
-      find_strategy("hsap").lower(test::problem_on(kShape, offsets, 16, 8), {1, 16}, {.placement = "contiguous", .stages = 1});
+  const Schedule schedule = find_strategy("hsap").lower(test::problem_on(kShapeAtThePoint, offsets, 16, 8), {1, 16},
+                                                        {.placement = "contiguous", .stages = 1});
   const double bytes = 1293 * 4096;
   for (const Phase phase : {Phase::forward, Phase::backward}) {
     const std::vector<double> sent = bytes_sent_by_rank(schedule, phase);
@@ -204,7 +198,7 @@ TEST_CASE("blockdiag, magi and hsap send each needed key once to each rank that 
   CAPTURE(seed);
   std::vector<Token> offsets = test::random_offsets(seed, 3000);
   offsets.push_back(offsets.back() + 2000);  // too long for one rank
-  const Problem problem = test::problem_on(kShape, offsets, 16, 8);
+  const Problem problem = test::problem_on(kShapeAtThePoint, offsets, 16, 8);
   const double kv = 4096, fp32 = 2;  // bytes of a key and value; fp32 gradients are twice as wide
   for (const std::string strategy : {"blockdiag", "magi", "hsap"}) {
     CAPTURE(strategy);
@@ -225,7 +219,7 @@ TEST_CASE(
     "blockdiag: with contiguous shards a rank needs the tokens between the start of a document and the rank's first token") {
   const std::uint64_t seed = GENERATE(71, 72);
   CAPTURE(seed);
-  const Problem problem = test::problem_on(kShape, test::random_offsets(seed, 3000), 16, 8);
+  const Problem problem = test::problem_on(kShapeAtThePoint, test::random_offsets(seed, 3000), 16, 8);
   const Schedule schedule = find_strategy("blockdiag").lower(problem, {1, 16});
   Token needed = 0;
   for (Token rank = 1; rank < 16; ++rank) {
@@ -241,14 +235,14 @@ TEST_CASE(
 TEST_CASE("dcp sends less than magi on a pack of many short and a few long documents") {
   std::vector<Token> lengths(300, 400);
   lengths.insert(lengths.end(), {30000, 20000, 12000});
-  const Problem problem = test::problem_on(kShape, test::offsets_of(lengths), 16, 8);
+  const Problem problem = test::problem_on(kShapeAtThePoint, test::offsets_of(lengths), 16, 8);
   const Schedule dcp = find_strategy("dcp").lower(problem, {1, 16});
   const Schedule magi = find_strategy("magi").lower(problem, {1, 16});
   for (const Phase phase : {Phase::forward, Phase::backward}) CHECK(2 * total_sent(dcp, phase) < total_sent(magi, phase));
 }
 
 TEST_CASE("lasp: one fp32 state of kv_heads x qk_dim x v_dim per boundary that a document straddles, whatever the length") {
-  AttentionShape shape = kShape;
+  AttentionShape shape = kShapeAtThePoint;
   shape.kind = AttentionKind::linear;
   shape.kv_heads = GENERATE(8, 32);  // 32: as published, a state per head
   const double hop = shape.kv_heads * 128.0 * 128.0 * 4;
@@ -264,9 +258,9 @@ TEST_CASE("lasp: one fp32 state of kv_heads x qk_dim x v_dim per boundary that a
   for (const double sent : bytes_sent_by_rank(none, Phase::forward)) CHECK(sent == 0);
 }
 
-/// kShape as linear attention; one of its states takes 512 KiB.
+/// The shape at the point as linear attention; one of its states takes 512 KiB.
 AttentionShape linear_shape() {
-  AttentionShape shape = kShape;
+  AttentionShape shape = kShapeAtThePoint;
   shape.kind = AttentionKind::linear;
   return shape;
 }
@@ -308,7 +302,7 @@ TEST_CASE("zeco: the bytes of lasp, whatever the number of blocks") {
 TEST_CASE("no strategy spends less matrix work than the least, also where shards are short and states replace most pairs") {
   const std::uint64_t seed = GENERATE(51, 52);
   CAPTURE(seed);
-  AttentionShape shape = kShape;
+  AttentionShape shape = kShapeAtThePoint;
   shape.kind = GENERATE(AttentionKind::softmax, AttentionKind::linear);
   for (const std::vector<Token>& offsets :
        {test::random_offsets(seed, 2000), test::offsets_of({200}), test::offsets_of({1600})}) {

@@ -9,15 +9,9 @@
 namespace hsap {
 namespace {
 
-constexpr double kMiB = 1 << 20;
 constexpr double kQ = 64, kKv = 32, kLse = 1, kRanks = 16;  // MiB
-const AttentionShape kShape{.kind = AttentionKind::softmax,
-                            .query_heads = 32,
-                            .kv_heads = 8,
-                            .qk_dim = 128,
-                            .v_dim = 128,
-                            .dtype = DType::bf16,
-                            .mask = {}};
+using test::kMiB;
+using test::kShapeAtThePoint;
 
 struct Expected {
   std::string strategy;
@@ -50,7 +44,8 @@ TEST_CASE("memory: saved for backward and transient buffers of every strategy wh
       {"distflashattn", {1, 16}, {.kv = KvForBackward::again}, own, 15 * kKv},
   }));
   const Schedule schedule =
-      find_strategy(expected.strategy).lower(test::problem_on(kShape, {0, 131072}, 16, 8), expected.degrees, expected.options);
+      find_strategy(expected.strategy)
+          .lower(test::problem_on(kShapeAtThePoint, {0, 131072}, 16, 8), expected.degrees, expected.options);
   CAPTURE(expected.strategy, to_string(expected.options));
   double saved = 0;
   for (RankId rank = 0; rank < 16; ++rank) saved = std::max(saved, memory_of(schedule, rank).saved_bytes / kMiB);
@@ -63,7 +58,7 @@ TEST_CASE("memory: what is needed only, and no more, is saved: documents that st
   std::vector<Token> offsets{0};
   for (Token edge = 8192; edge < 131072; edge += 8192) offsets.push_back(edge - 1293);
   offsets.push_back(131072);
-  const Problem problem = test::problem_on(kShape, offsets, 16, 8);
+  const Problem problem = test::problem_on(kShapeAtThePoint, offsets, 16, 8);
   const double needed = 1293 * 4096 / kMiB;
   const Schedule schedule = find_strategy("hsap").lower(problem, {1, 16}, {.placement = "contiguous", .stages = 1});
   for (RankId rank = 1; rank < 16; ++rank)
