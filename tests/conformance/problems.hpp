@@ -22,7 +22,6 @@ inline Problem problem_on(const AttentionShape& shape, const std::vector<Token>&
 
 /// The layer of the point at which bytes and memory were worked out by hand, with one document of 131,072 tokens on 16 ranks in
 /// nodes of 8: one rank's Q is 64 MiB, its K and V together 32 MiB.
-inline constexpr double kMiB = 1 << 20;
 inline const AttentionShape kShapeAtThePoint{.kind = AttentionKind::softmax,
                                              .query_heads = 32,
                                              .kv_heads = 8,

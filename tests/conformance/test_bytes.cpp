@@ -14,7 +14,7 @@
 namespace hsap {
 namespace {
 
-using test::kMiB;
+constexpr double kMiB = 1 << 20;
 using test::kShapeAtThePoint;
 
 Schedule lower_at_the_point(const std::string& strategy, Degrees degrees, const StrategyOptions& options = {}) {

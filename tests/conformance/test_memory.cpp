@@ -10,7 +10,7 @@ namespace hsap {
 namespace {
 
 constexpr double kQ = 64, kKv = 32, kLse = 1, kRanks = 16;  // MiB
-using test::kMiB;
+constexpr double kMiB = 1 << 20;
 using test::kShapeAtThePoint;
 
 struct Expected {
