@@ -8,6 +8,7 @@
 #include "planner/strategies/degree_checks.hpp"
 #include "planner/strategies/head_exchange.hpp"
 #include "planner/strategies/needed_exchange.hpp"
+#include "planner/strategies/relayed_exchange.hpp"
 #include "planner/strategies/state_chain.hpp"
 
 namespace hsap {
@@ -54,7 +55,7 @@ class Hsap : public Strategy {
   std::string summary() const override { return "head-parallel inside, sequence-aware needed-only exchange between groups"; }
   bool serves(AttentionKind) const override { return true; }
   std::vector<Degrees> degrees(const Problem& problem) const override { return head_parallel_degrees_of(problem); }
-  std::vector<std::string> options() const override { return {"placement", "stages", "moving", "kv", "dkv-dtype"}; }
+  std::vector<std::string> options() const override { return {"placement", "stages", "moving", "exchange", "kv", "dkv-dtype"}; }
 
   std::vector<StrategyOptions> variants(const Problem& problem, const Degrees& degrees) const override {
     if (degrees.inter == 1) return {StrategyOptions{}};
@@ -63,6 +64,7 @@ class Hsap : public Strategy {
     for (const PlacementLaw& law : kLaws)
       for (const int stages : {1, 2, 4}) result.push_back({law.name, stages});
     result.push_back({.placement = kLaws[0].name, .stages = kDefaultStages, .kv = KvForBackward::again});
+    result.push_back({.placement = kLaws[0].name, .stages = kDefaultStages, .exchange = KvRoute::direct});
     StrategyOptions cheaper{.placement = kLaws[0].name, .stages = kDefaultStages, .moving = Moving::cheaper};
     if (moves_queries(problem, degrees, cheaper)) result.push_back(cheaper);
     return result;
@@ -78,7 +80,7 @@ class Hsap : public Strategy {
     ProgramBuilder builder(name(), degrees, problem, owned);
     with_head_exchange(builder, consecutive_groups(degrees),
                        [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
-                         if (!linear) return needed_exchange(b, views, problem.node_of_rank, rules_of(options));
+                         if (!linear) return exchange(b, views, problem, options);
                          for (std::size_t member = 0; member < views.front().size(); ++member) {
                            std::vector<View> chain;
                            for (const std::vector<View>& group : views) chain.push_back(group[member]);
@@ -97,6 +99,19 @@ class Hsap : public Strategy {
 
   static Placement place(const Problem& problem, const Degrees& degrees, const std::string& law) {
     return find_law(law).place(problem.mask, degrees.inter, groups_per_node(problem, degrees));
+  }
+
+  static void exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const Problem& problem,
+                       const StrategyOptions& options) {
+    const bool queries_may_move = options.moving && *options.moving != Moving::kv;
+    if (queries_may_move && options.exchange == KvRoute::hierarchical)
+      throw InvalidInput("hsap: found exchange \"hierarchical\" with moving \"" + to_string(*options.moving) +
+                         "\"; only keys and values take it: expected moving kv, or exchange direct");
+    const ExchangeRules rules = rules_of(options);
+    if (queries_may_move || options.exchange == KvRoute::direct)
+      needed_exchange(builder, views, problem.node_of_rank, rules);
+    else
+      relayed_exchange(builder, views, problem.node_of_rank, {rules.stages, rules.kv, rules.d_kv});
   }
 
   static ExchangeRules rules_of(const StrategyOptions& options) {

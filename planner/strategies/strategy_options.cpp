@@ -52,6 +52,8 @@ std::string to_string(Moving choice) {
   return {};
 }
 
+std::string to_string(KvRoute choice) { return choice == KvRoute::direct ? "direct" : "hierarchical"; }
+
 const std::vector<OptionField>& option_fields() {
   using Options = StrategyOptions;
   using Text = const std::string&;
@@ -75,6 +77,11 @@ const std::vector<OptionField>& option_fields() {
        [](Options& o, Text text) {
          o.moving = parse_choice<Moving>("moving", text, {Moving::kv, Moving::q, Moving::cheaper});
        }},
+      {"exchange", "direct|hierarchical", "K and V: to each who needs them, or once into each node",
+       [](const Options& o) { return text_of(o.exchange); },
+       [](Options& o, Text text) {
+         o.exchange = parse_choice<KvRoute>("exchange", text, {KvRoute::direct, KvRoute::hierarchical});
+       }},
   };
   return fields;
 }
@@ -89,6 +96,7 @@ std::string to_string(const StrategyOptions& options) {
   if (options.d_kv) add(to_string(*options.d_kv) + " dKV");
   if (options.kv) add("KV " + to_string(*options.kv));
   if (options.moving) add("moving " + to_string(*options.moving));
+  if (options.exchange) add(to_string(*options.exchange) + " exchange");
   return text;
 }
 

@@ -25,6 +25,13 @@ enum class Moving {
 };
 std::string to_string(Moving choice);
 
+/// How keys and values get to those that need them.
+enum class KvRoute {
+  direct,        ///< from the holder to each group that needs them
+  hierarchical,  ///< once into each node, and on inside it; gradients are summed in the node before they leave it
+};
+std::string to_string(KvRoute choice);
+
 /// Every field has a value that leaves the choice to the strategy.
 struct StrategyOptions {
   std::string placement = {};            ///< name of the placement law
@@ -34,6 +41,7 @@ struct StrategyOptions {
   std::optional<DType> d_kv = {};        ///< dtype of d_k, d_v on the wire
   std::optional<KvForBackward> kv = {};  ///< received keys and values in backward
   std::optional<Moving> moving = {};     ///< keys and values, or queries
+  std::optional<KvRoute> exchange = {};  ///< of keys and values
   bool operator==(const StrategyOptions&) const = default;
 };
 /// "cost-cut, 2 stages, bf16 dKV"; empty when all is left to the strategy.

@@ -1,0 +1,65 @@
+// By which ways keys and values come from the group that holds them to those that need them, when groups share nodes: a row
+// enters a node once, at one group of it, its gateway, which passes it on inside. Gradients take the same ways back and are
+// summed where ways meet, so they too cross once between two nodes. Computed on intervals of the documents that are cut, in
+// time proportional to the messages.
+//
+//   inside    holder -> group of the same node that needs the rows
+//   between   holder -> gateway in another node. It has the holder's position in its node, so a message stays on its rail and
+//             as many NICs work on either side as groups hold the document
+//   onward    gateway -> group of the same node that needs the rows
+//
+// Stages are numbered in the order of forward: those inside first, then those between nodes (with their way onward).
+#pragma once
+
+#include <vector>
+
+#include "planner/strategies/program_builder.hpp"
+
+namespace hsap {
+
+enum class Hop { inside, between, onward };
+
+struct RelayRules {
+  int stages = 1;        ///< in how many steps a group attends to what comes from other nodes (or groups, if there is one node)
+  Token least_rows = 1;  ///< a document's rows are not split over stages into fewer than this
+};
+
+/// Rows that come to a group in one stage and are stored together: those that it needs, or those that it only passes on.
+struct Arrival {
+  int stage = 0;
+  bool needed = true;
+  TokenSetId rows = 0;
+  TokenSetId entered = 0;  ///< those for which the group is the gateway
+};
+
+/// One step of the way of rows.
+struct Relay {
+  static constexpr int kOwn = -1;
+  int from = 0;
+  int to = 0;
+  int stage = 0;
+  Hop hop = Hop::inside;
+  int round = 0;        ///< of its hop: between nodes no group sends twice or receives twice in a round
+  int source = kOwn;    ///< arrival of `from` that holds the rows, or kOwn
+  int arrival = 0;      ///< of `to`
+  TokenSetId rows = 0;
+};
+
+/// What a group takes part in. Relays come in the order of their exchanges; those between the same two groups in the same order
+/// at both.
+struct GroupRelays {
+  std::vector<Arrival> arrivals;
+  std::vector<Relay> in, out;
+};
+
+struct RelayPlan {
+  int inside_stages = 0;           ///< stages 0 .. inside_stages - 1
+  int stages = 0;                  ///< all
+  std::vector<GroupRelays> groups;
+};
+
+/// `groups` = token sets, disjoint; node_of_group ascends.
+RelayPlan plan_relays(ProgramBuilder& builder, const std::vector<TokenSetId>& groups, const std::vector<int>& node_of_group,
+                      const RelayRules& rules);
+
+}  // namespace hsap

@@ -1,0 +1,300 @@
+#include "planner/strategies/relayed_exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hsap {
+
+namespace {
+
+/// A message between nodes has at least this many bytes when a document's rows are split into stages (assumed: about where
+/// InfiniBand transfers come near their full bandwidth).
+constexpr double kLeastMessageBytes = 1 << 20;
+
+/// Streams of the messages inside a node and between nodes, which use different ports. The head exchange runs inside a node too.
+constexpr int kInsideNode = kCommunicationStream;
+constexpr int kBetweenNodes = kCommunicationStream + 1;
+
+int stream_of(Hop hop) { return hop == Hop::between ? kBetweenNodes : kInsideNode; }
+
+/// d_k and d_v, or k and v, of the same rows.
+struct KvSlices {
+  Slice k, v;
+};
+
+/// One member of one group: its program.
+class Member {
+ public:
+  /// `lane[g]` = view of this member's counterpart in group g; queries[a] = own rows that see arrival a.
+  Member(ProgramBuilder& builder, const std::vector<const View*>& lane, const View& view, const RelayPlan& plan,
+         const GroupRelays& relays, const std::vector<TokenSetId>& queries, const RelayedExchangeRules& rules)
+      : builder_(builder),
+        lane_(lane),
+        view_(view),
+        plan_(plan),
+        relays_(relays),
+        queries_(queries),
+        rules_(rules),
+        fetched_(relays.arrivals.size()),
+        gradients_(relays.arrivals.size()),
+        sums_(relays.arrivals.size()),
+        parts_(relays.arrivals.size()) {
+    for (const Arrival& arrival : relays.arrivals) pieces_ += arrival.needed;
+  }
+
+  void forward() {
+    OutputAccumulator output(builder_, view_, pieces_);
+    make_room();
+    fetch(Phase::forward, 0);
+    if (holds_tokens()) output.attend(0, view_.tokens, own(view_.k), own(view_.v));
+    for (int stage = 0; stage < plan_.stages; ++stage) {
+      if (stage + 1 < plan_.stages) fetch(Phase::forward, stage + 1);
+      for_each_arrival(stage, [&](std::size_t a) {
+        if (relays_.arrivals[a].needed) output.attend(step_of(stage), queries_[a], fetched_[a].k, fetched_[a].v);
+      });
+    }
+    if (holds_tokens()) output.finish(step_of(plan_.stages));
+    lse_ = output.lse();
+  }
+
+  void backward() {
+    const bool again = rules_.kv == KvForBackward::again;
+    if (again) {
+      make_room();
+      for (int stage = 0; stage < plan_.stages; ++stage) fetch(Phase::backward, stage);
+    }
+    QueryGradientAccumulator d_q(builder_, view_, lse_, pieces_);
+    const bool others_add = std::any_of(relays_.out.begin(), relays_.out.end(), [](const Relay& r) { return r.source == Relay::kOwn; });
+    const auto sum = [&](Role role, BufferId result) {
+      return others_add ? new_buffer(role, DType::fp32, view_.tokens, "sum") : own(result);
+    };
+    if (holds_tokens()) d_own_ = {sum(Role::d_k, view_.d_k), sum(Role::d_v, view_.d_v)};
+    const auto local_part = [&] {
+      if (holds_tokens()) d_q.attend(0, view_.tokens, own(view_.k), own(view_.v), d_own_.k, d_own_.v);
+    };
+
+    if (again) local_part();
+    const auto leave_node = [&](int stage) {
+      sum_up(stage);
+      bring_home(stage, Hop::between);
+    };
+    for (int stage = plan_.inside_stages; stage < plan_.stages; ++stage) {
+      differentiate(stage, d_q);
+      bring_home(stage, Hop::onward);
+      if (stage > plan_.inside_stages) leave_node(stage - 1);
+    }
+    for (int stage = 0; stage < plan_.inside_stages; ++stage) {
+      differentiate(stage, d_q);
+      bring_home(stage, Hop::inside);
+    }
+    if (plan_.stages > plan_.inside_stages) leave_node(plan_.stages - 1);
+    if (!again) local_part();
+    if (!holds_tokens()) return;
+    d_q.finish(step_of(plan_.stages));
+    add_parts(d_own_, own_parts_, step_of(plan_.stages));
+    if (others_add)
+      builder_.compute(view_.rank, Phase::backward, step_of(plan_.stages), copy(d_own_, {own(view_.d_k), own(view_.d_v)}));
+  }
+
+ private:
+  static int step_of(int stage) { return stage + 1; }
+  bool holds_tokens() const { return !builder_.tokens(view_.tokens).empty(); }
+  DType model_dtype() const { return builder_.shape().dtype; }
+  DType wire_dtype() const { return rules_.d_kv.value_or(model_dtype()); }
+  RankId counterpart(int group) const { return lane_[static_cast<std::size_t>(group)]->rank; }
+
+  Slice own(BufferId buffer) const { return builder_.rows(view_.rank, buffer, view_.tokens); }
+  Slice new_buffer(Role role, DType dtype, TokenSetId tokens, const char* what) {
+    return builder_.whole(view_.rank, builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads,
+                                                          to_string(role) + " " + what));
+  }
+  KvSlices new_gradients(DType dtype, TokenSetId tokens, const char* what) {
+    return {new_buffer(Role::d_k, dtype, tokens, what), new_buffer(Role::d_v, dtype, tokens, what)};
+  }
+
+  template <class Visit>
+  void for_each_arrival(int stage, const Visit& visit) const {
+    for (std::size_t a = 0; a < relays_.arrivals.size(); ++a)
+      if (relays_.arrivals[a].stage == stage) visit(a);
+  }
+
+  /// Buffers for what comes here; what forward received stays for backward, unless it comes again.
+  void make_room() {
+    for (std::size_t a = 0; a < fetched_.size(); ++a) {
+      const Arrival& arrival = relays_.arrivals[a];
+      const char* what = arrival.needed ? "fetched" : "passing";
+      fetched_[a] = {new_buffer(Role::k, model_dtype(), arrival.rows, what), new_buffer(Role::v, model_dtype(), arrival.rows, what)};
+    }
+  }
+
+  /// Calls post(sends, receives) for each round of a hop in which this group takes part.
+  template <class Post>
+  void for_each_round(int stage, Hop hop, const Post& post) const {
+    const auto of_hop = [&](const std::vector<Relay>& relays) {
+      const auto before = [](const Relay& r, const std::pair<int, Hop>& key) { return std::pair(r.stage, r.hop) < key; };
+      const auto after = [](const std::pair<int, Hop>& key, const Relay& r) { return key < std::pair(r.stage, r.hop); };
+      const std::pair key(stage, hop);
+      const auto first = std::lower_bound(relays.begin(), relays.end(), key, before);
+      return std::pair(first, std::upper_bound(first, relays.end(), key, after));
+    };
+    auto [out, out_end] = of_hop(relays_.out);
+    auto [in, in_end] = of_hop(relays_.in);
+    while (out != out_end || in != in_end) {
+      const int round = std::min(out != out_end ? out->round : in->round, in != in_end ? in->round : out->round);
+      const auto of_round = [&](auto& relay, const auto& end) {
+        const auto first = relay;
+        while (relay != end && relay->round == round) ++relay;
+        return std::pair(first, relay);
+      };
+      post(of_round(out, out_end), of_round(in, in_end));
+    }
+  }
+
+  /// One message for each peer of relays of one round: slices(relay) of each.
+  template <class Iterator, class Slices, class Peer>
+  std::vector<Message> messages(const std::pair<Iterator, Iterator>& relays, const Peer& peer, const Slices& slices) {
+    std::vector<Message> result;
+    for (Iterator relay = relays.first; relay != relays.second; ++relay) {
+      const RankId rank = counterpart(peer(*relay));
+      if (result.empty() || result.back().peer != rank) result.push_back({rank, {}});
+      const KvSlices kv = slices(*relay);
+      result.back().parts.push_back({kv.k.buffer, relay->rows, kv.k.heads});
+      result.back().parts.push_back({kv.v.buffer, relay->rows, kv.v.heads});
+    }
+    return result;
+  }
+  static int sender(const Relay& relay) { return relay.from; }
+  static int receiver(const Relay& relay) { return relay.to; }
+
+  /// Keys and values of a stage come here, and go where they are needed.
+  void fetch(Phase phase, int stage) {
+    const auto held = [&](const Relay& relay) {
+      return relay.source == Relay::kOwn ? KvSlices{own(view_.k), own(view_.v)} : fetched_[static_cast<std::size_t>(relay.source)];
+    };
+    const auto room = [&](const Relay& relay) { return fetched_[static_cast<std::size_t>(relay.arrival)]; };
+    for (const Hop hop : {Hop::inside, Hop::between, Hop::onward})
+      for_each_round(stage, hop, [&](const auto& out, const auto& in) {
+        builder_.add(view_.rank, phase, stream_of(hop), step_of(stage),
+                     Exchange{messages(out, receiver, held), messages(in, sender, room)});
+      });
+  }
+
+  /// Gradients of what was fetched in a stage go back by the same hop; those of rows that went from here come back.
+  void bring_home(int stage, Hop hop) {
+    const auto results = [&](const Relay& relay) {
+      const auto arrival = static_cast<std::size_t>(relay.arrival);
+      return hop == Hop::between && sums_[arrival] ? *sums_[arrival] : gradients_[arrival];
+    };
+    const auto room = [&](const Relay& relay) {
+      const KvSlices part = new_gradients(wire_dtype(), relay.rows, "part");
+      (relay.source == Relay::kOwn ? own_parts_ : parts_[static_cast<std::size_t>(relay.source)]).push_back(part);
+      return part;
+    };
+    for_each_round(stage, hop, [&](const auto& out, const auto& in) {
+      builder_.add(view_.rank, Phase::backward, stream_of(hop), step_of(stage),
+                   Exchange{messages(in, sender, results), messages(out, receiver, room)});
+    });
+  }
+
+  void differentiate(int stage, QueryGradientAccumulator& d_q) {
+    for_each_arrival(stage, [&](std::size_t a) {
+      const Arrival& arrival = relays_.arrivals[a];
+      if (!arrival.needed) return;
+      gradients_[a] = new_gradients(wire_dtype(), arrival.rows, "of fetched");
+      d_q.attend(step_of(stage), queries_[a], fetched_[a].k, fetched_[a].v, gradients_[a].k, gradients_[a].v);
+    });
+  }
+
+  /// Where rows of a stage were passed on: the gradients of all who used them, in sums_.
+  void sum_up(int stage) {
+    const int step = step_of(stage);
+    for_each_arrival(stage, [&](std::size_t a) {
+      const Arrival& arrival = relays_.arrivals[a];
+      const std::vector<KvSlices>& parts = parts_[a];
+      if (parts.empty()) return;
+      if (!arrival.needed && parts.size() == 1 && parts[0].k.tokens == arrival.entered) {  // one user: nothing to add
+        sums_[a] = parts[0];
+        return;
+      }
+      const KvSlices sum = new_gradients(DType::fp32, arrival.entered, "sum");
+      if (arrival.needed)
+        builder_.compute(view_.rank, Phase::backward, step, copy(rows_of(gradients_[a], arrival.entered), sum));
+      else
+        builder_.compute(view_.rank, Phase::backward, step, Zero{{sum.k, sum.v}});
+      add_parts(sum, parts, step);
+      sums_[a] = sum;
+      if (wire_dtype() == DType::fp32) return;
+      sums_[a] = new_gradients(wire_dtype(), arrival.entered, "to send");
+      builder_.compute(view_.rank, Phase::backward, step, copy(sum, *sums_[a]));
+    });
+  }
+
+  static KvSlices rows_of(KvSlices slices, TokenSetId rows) {
+    slices.k.tokens = slices.v.tokens = rows;
+    return slices;
+  }
+  static Copy copy(const KvSlices& from, const KvSlices& into) { return Copy{{{from.k, into.k}, {from.v, into.v}}}; }
+
+  void add_parts(const KvSlices& sum, const std::vector<KvSlices>& parts, int step) {
+    Accumulate add;
+    add.terms.reserve(2 * parts.size());
+    for (const KvSlices& part : parts) {
+      add.terms.push_back({part.k, {sum.k.buffer, part.k.tokens, sum.k.heads}});
+      add.terms.push_back({part.v, {sum.v.buffer, part.v.tokens, sum.v.heads}});
+    }
+    builder_.compute(view_.rank, Phase::backward, step, std::move(add));
+  }
+
+  ProgramBuilder& builder_;
+  const std::vector<const View*>& lane_;
+  const View& view_;
+  const RelayPlan& plan_;
+  const GroupRelays& relays_;
+  const std::vector<TokenSetId>& queries_;
+  const RelayedExchangeRules& rules_;
+  std::size_t pieces_ = 1;                     // of o, and as many of d_q: the local one and one per arrival that is needed
+  std::vector<KvSlices> fetched_, gradients_;  // [arrival]
+  std::vector<std::optional<KvSlices>> sums_;  // [arrival] of the rows that entered here and were passed on
+  std::vector<std::vector<KvSlices>> parts_;   // [arrival] gradients from those they were passed on to
+  std::vector<KvSlices> own_parts_;            // the same of own rows
+  KvSlices d_own_;
+  std::optional<Slice> lse_;
+};
+
+}  // namespace
+
+void relayed_exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views,
+                      const std::vector<int>& node_of_rank, const RelayedExchangeRules& rules) {
+  const AttentionShape& shape = builder.shape();
+  std::vector<TokenSetId> groups;
+  std::vector<int> node_of_group;
+  for (const std::vector<View>& group : views) {
+    groups.push_back(group.front().tokens);
+    node_of_group.push_back(node_of_rank[group.front().rank]);
+  }
+  const HeadRange kv_heads = views.front().front().kv_heads;
+  const double bytes_of_row = kv_heads.size() * (shape.qk_dim + shape.v_dim) * bytes_per_element(shape.dtype);
+  const RelayPlan plan =
+      plan_relays(builder, groups, node_of_group, {rules.stages, static_cast<Token>(kLeastMessageBytes / bytes_of_row) + 1});
+
+  std::vector<std::vector<const View*>> lanes(views.front().size());
+  for (const std::vector<View>& group : views)
+    for (std::size_t member = 0; member < group.size(); ++member) lanes[member].push_back(&group[member]);
+  std::vector<TokenSetId> queries;
+  for (std::size_t g = 0; g < views.size(); ++g) {
+    const GroupRelays& relays = plan.groups[g];
+    queries.clear();
+    for (const Arrival& arrival : relays.arrivals) {
+      TokenSet seeing;
+      if (arrival.needed) seeing = intersection(builder.tokens(groups[g]), builder.mask().queries_seeing(builder.tokens(arrival.rows)));
+      queries.push_back(builder.intern(std::move(seeing)));
+    }
+    for (std::size_t member = 0; member < lanes.size(); ++member) {
+      Member program(builder, lanes[member], views[g][member], plan, relays, queries, rules);
+      program.forward();
+      program.backward();
+    }
+  }
+}
+
+}  // namespace hsap

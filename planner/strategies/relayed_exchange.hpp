@@ -1,0 +1,30 @@
+// Attention across groups that fetch the keys and values their documents need by the ways of relay_plan.hpp: every row crosses
+// once between two nodes, whatever number of groups needs it there. The InterSP half of HSAP (our own design).
+//
+//   forward   local attention hides the first stage, the attention of each stage hides the next one's messages
+//   backward  stages from other nodes first, then those inside, the local part last. A gateway adds the gradients of those it
+//             passed rows on to and its own, in fp32, and sends the sum the way the rows came; the holder of the rows adds what
+//             arrives. Each sum waits until the next stage's attention has been issued, which hides the messages that it needs.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "planner/strategies/inner_attention.hpp"
+#include "planner/strategies/relay_plan.hpp"
+#include "planner/strategies/strategy_options.hpp"
+
+namespace hsap {
+
+struct RelayedExchangeRules {
+  int stages = 1;                                ///< of what comes from other nodes; >= 1
+  KvForBackward kv = KvForBackward::kept;        ///< received keys and values in backward
+  std::optional<DType> d_kv = {};                ///< d_k and d_v on the wire; nullopt: the model's
+};
+
+/// views[group][member]; member m of every group holds the same heads, and talks to member m of other groups only.
+/// node_of_rank tells which messages stay inside a node. Softmax attention only.
+void relayed_exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views,
+                      const std::vector<int>& node_of_rank, const RelayedExchangeRules& rules);
+
+}  // namespace hsap
