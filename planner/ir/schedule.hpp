@@ -15,6 +15,7 @@
 //  * Bytes, FLOPs and memory are computed from the ops (work.hpp, memory.hpp), never stored.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <optional>
 #include <string>
 #include <variant>
@@ -79,11 +80,15 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
+/// Parts of a message: nearly always one or two, and very many such lists in a schedule, so they are kept in place, without an
+/// allocation of their own.
+using SliceList = boost::container::small_vector<Slice, 2>;
+
 /// One point-to-point transfer: the parts travel back to back as one message. Sender and receiver list the same parts (role,
 /// tokens, heads, dtype) in the same order; only the buffers differ.
 struct Message {
   RankId peer = 0;
-  std::vector<Slice> parts;
+  SliceList parts;
   bool operator==(const Message&) const = default;
 };
 

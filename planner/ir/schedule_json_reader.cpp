@@ -191,9 +191,10 @@ class ProgramReader {
         expect_keys(item, {"peer", "parts"});
         Message message;
         message.peer = read_field(item, "peer", [&](const json& number) { return read_index(number, ranks_); });
-        message.parts = read_field(item, "parts", [&](const json& parts) {
-          return read_list(parts, [&](const json& part) { return read_slice(part); });
+        const auto parts = read_field(item, "parts", [&](const json& items) {
+          return read_list(items, [&](const json& part) { return read_slice(part); });
         });
+        message.parts.assign(parts.begin(), parts.end());
         return message;
       });
     });

@@ -7,12 +7,8 @@ namespace hsap {
 
 namespace {
 
-double cost_per_token(const Piece& piece) { return piece.tokens() > 0 ? piece.cost / static_cast<double>(piece.tokens()) : 0; }
-
 bool cheaper(const Piece& a, const Piece& b) {
-  const double of_a = cost_per_token(a);
-  const double of_b = cost_per_token(b);
-  if (of_a != of_b) return of_a < of_b;
+  if (a.cost_per_token != b.cost_per_token) return a.cost_per_token < b.cost_per_token;
   if (a.begin + a.end != b.begin + b.end) return a.begin + a.end < b.begin + b.end;
   return a.document != b.document ? a.document < b.document : a.begin < b.begin;
 }
@@ -25,7 +21,9 @@ void Bin::add(const Piece& piece) {
   tokens += piece.tokens();
 }
 
-void Bin::sort() { std::sort(pieces.begin(), pieces.end(), cheaper); }
+void Bin::sort() {
+  if (!std::is_sorted(pieces.begin(), pieces.end(), cheaper)) std::sort(pieces.begin(), pieces.end(), cheaper);
+}
 
 void Bin::insert(const Piece& piece) {
   pieces.insert(std::upper_bound(pieces.begin(), pieces.end(), piece, cheaper), piece);

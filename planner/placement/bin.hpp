@@ -15,10 +15,15 @@ struct Piece {
   Token begin = 0;
   Token end = 0;
   double cost = 0;
+  double cost_per_token = 0;  // bins are ordered by it
 
   Piece() = default;
   Piece(std::size_t of_document, Token from, Token to, const RowCost& rows)
-      : document(of_document), begin(from), end(to), cost(rows.of(of_document, from, to)) {}
+      : document(of_document),
+        begin(from),
+        end(to),
+        cost(rows.of(of_document, from, to)),
+        cost_per_token(to > from ? cost / static_cast<double>(to - from) : 0) {}
   Token tokens() const { return end - begin; }
 };
 

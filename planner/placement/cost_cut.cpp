@@ -35,10 +35,6 @@ void check(int groups, const CostCutOptions& options) {
     refuse("pairs_per_token", std::to_string(options.pairs_per_token), "a finite number from 0 on");
 }
 
-bool token_limits_met(const std::vector<Bin>& bins) {
-  return std::all_of(bins.begin(), bins.end(), [](const Bin& bin) { return bin.token_room() >= 0 && bin.spare_tokens() >= 0; });
-}
-
 void fill(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
   spread(pieces, rows, tolerance, bins);
   for (int round = 0; round < kRounds && !token_limits_met(bins); ++round) {

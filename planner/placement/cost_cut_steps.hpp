@@ -16,6 +16,9 @@ namespace hsap {
 /// bins and documents of last row - rows held).
 void spread(std::vector<Piece> pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 
+/// least <= tokens <= most in every bin.
+bool token_limits_met(const std::vector<Bin>& bins);
+
 /// Moves rows until least <= tokens <= most in every bin: the promise of the token cap. It moves the rows that cost least per
 /// token, short documents and heads, into the bins with most room for tokens, which hold costly tails: heavy tails get light
 /// fillers.

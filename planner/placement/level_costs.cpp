@@ -188,6 +188,7 @@ bool level_once(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
 }  // namespace
 
 void level_costs(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
+  if (std::none_of(bins.begin(), bins.end(), [&](const Bin& bin) { return bin.room() < -tolerance * bin.target; })) return;
   for (Bin& bin : bins) bin.sort();
   for (int pass = 0; pass < kPasses; ++pass)
     if (!level_once(bins, rows, tolerance)) return;

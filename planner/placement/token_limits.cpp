@@ -48,7 +48,12 @@ void bring_above_least(std::vector<Bin>& bins, const RowCost& rows) {
 
 }  // namespace
 
+bool token_limits_met(const std::vector<Bin>& bins) {
+  return std::all_of(bins.begin(), bins.end(), [](const Bin& bin) { return bin.token_room() >= 0 && bin.spare_tokens() >= 0; });
+}
+
 void meet_token_limits(std::vector<Bin>& bins, const RowCost& rows) {
+  if (token_limits_met(bins)) return;
   for (Bin& bin : bins) bin.sort();
   bring_below_most(bins, rows);
   bring_above_least(bins, rows);

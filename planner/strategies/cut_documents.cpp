@@ -20,8 +20,7 @@ std::vector<HeldPiece> cut_documents(const DocumentMask& mask, const std::vector
       --next;
     }
   }
-  std::sort(pieces.begin(), pieces.end(),
-            [](const HeldPiece& a, const HeldPiece& b) { return a.rows.begin < b.rows.begin; });
+  std::sort(pieces.begin(), pieces.end(), [](const HeldPiece& a, const HeldPiece& b) { return a.rows.begin < b.rows.begin; });
   return pieces;
 }
 

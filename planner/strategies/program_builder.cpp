@@ -8,6 +8,10 @@ namespace hsap {
 
 namespace {
 
+/// Room that is made for a rank's program at once.
+constexpr std::size_t kUsualBuffers = 32;
+constexpr std::size_t kUsualOps = 8;
+
 constexpr int kStreams = 3;  // compute and at most two for communication
 
 std::size_t hash_of(const TokenSet& set) {
@@ -36,6 +40,9 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
       return add_buffer(rank, role, problem.shape.dtype, tokens, has_query_heads(role) ? query : kv, to_string(role));
     };
     RankProgram& program = schedule_.ranks[rank];
+    program.buffers.reserve(kUsualBuffers);
+    forward_use_[rank].reserve(kUsualBuffers), backward_use_[rank].reserve(kUsualBuffers);
+    program.forward.reserve(kUsualOps), program.backward.reserve(kUsualOps);
     program.tokens = tokens;
     RankBoundary& b = program.boundary;
     b.q = boundary(Role::q), b.k = boundary(Role::k), b.v = boundary(Role::v), b.o = boundary(Role::o);
@@ -71,9 +78,11 @@ Slice ProgramBuilder::rows(RankId rank, BufferId buffer, TokenSetId tokens) cons
   return {buffer, tokens, schedule_.buffer(rank, buffer).heads};
 }
 
-void ProgramBuilder::add_message(std::vector<Message>& messages, RankId peer, std::vector<Slice> parts) const {
-  std::erase_if(parts, [&](const Slice& slice) { return tokens(slice.tokens).empty(); });
-  if (!parts.empty()) messages.push_back({peer, std::move(parts)});
+void ProgramBuilder::add_message(std::vector<Message>& messages, RankId peer, const std::vector<Slice>& parts) const {
+  Message message{peer, {}};
+  for (const Slice& slice : parts)
+    if (!tokens(slice.tokens).empty()) message.parts.push_back(slice);
+  if (!message.parts.empty()) messages.push_back(std::move(message));
 }
 
 bool ProgramBuilder::overlap(const Slice& a, const Slice& b) {
@@ -88,19 +97,26 @@ bool ProgramBuilder::overlap(const Slice& a, const Slice& b) {
   return known->second;
 }
 
+void ProgramBuilder::note(int& latest, OpIndex op, int stream, const Slice& slice) {
+  accesses_.push_back({op, stream, slice, latest});
+  latest = static_cast<int>(accesses_.size()) - 1;
+}
+
 std::vector<OpIndex> ProgramBuilder::conflicts(const RankUse& use, int stream, const OpBody& body) {
   std::array<std::int64_t, kStreams> latest;
   latest.fill(-1);
-  const auto look = [&](const Slice& slice, const std::vector<Access>& accesses) {
-    for (auto access = accesses.rbegin(); access != accesses.rend(); ++access) {  // latest first, so that few sets are compared
-      std::int64_t& found = latest[static_cast<std::size_t>(access->stream)];
-      if (access->stream != stream && access->op > found && overlap(slice, access->slice)) found = access->op;
+  const auto look = [&](const Slice& slice, int access) {
+    while (access != kNone) {  // latest first, so that few sets are compared
+      const Access& earlier = accesses_[static_cast<std::size_t>(access)];
+      std::int64_t& found = latest[static_cast<std::size_t>(earlier.stream)];
+      if (earlier.stream != stream && earlier.op > found && overlap(slice, earlier.slice)) found = earlier.op;
+      access = earlier.before;
     }
   };
-  for_each_read(body, [&](const Slice& slice) { look(slice, use[slice.buffer].writes); });
+  for_each_read(body, [&](const Slice& slice) { look(slice, use[slice.buffer].write); });
   for_each_write(body, [&](const Slice& slice) {
-    look(slice, use[slice.buffer].writes);
-    look(slice, use[slice.buffer].reads);
+    look(slice, use[slice.buffer].write);
+    look(slice, use[slice.buffer].read);
   });
   std::vector<OpIndex> after;
   for (const std::int64_t op : latest)
@@ -121,8 +137,8 @@ void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, OpBody 
   const auto id = static_cast<OpIndex>(ops.size());
   RankUse& use = (phase == Phase::forward ? forward_use_ : backward_use_)[rank];
   std::vector<OpIndex> after = conflicts(use, stream, body);
-  for_each_read(body, [&](const Slice& slice) { use[slice.buffer].reads.push_back({id, stream, slice}); });
-  for_each_write(body, [&](const Slice& slice) { use[slice.buffer].writes.push_back({id, stream, slice}); });
+  for_each_read(body, [&](const Slice& slice) { note(use[slice.buffer].read, id, stream, slice); });
+  for_each_write(body, [&](const Slice& slice) { note(use[slice.buffer].write, id, stream, slice); });
   ops.push_back({id, stream, step, std::move(after), std::move(body)});
 }
 

@@ -33,7 +33,7 @@ class ProgramBuilder {
   static Slice part(BufferId buffer, TokenSetId tokens, HeadRange heads) { return {buffer, tokens, heads}; }
 
   /// A message of the parts that have rows; not added when none has.
-  void add_message(std::vector<Message>& messages, RankId peer, std::vector<Slice> parts) const;
+  void add_message(std::vector<Message>& messages, RankId peer, const std::vector<Slice>& parts) const;
 
   /// Appends an op to the rank's phase, with its dependencies. An Exchange without messages and an Accumulate or Copy without
   /// rows are left out.
@@ -47,24 +47,30 @@ class ProgramBuilder {
   Schedule take() { return std::move(schedule_); }
 
  private:
+  /// What an op did to a buffer.
   struct Access {
     OpIndex op;
     int stream;
     Slice slice;
+    int before;  ///< index of the access of the same kind to the same buffer before this one, or kNone
   };
-  /// What the ops of one phase did to one buffer so far.
+  static constexpr int kNone = -1;
+  /// Latest reading and writing access of the ops of one phase to one buffer: indices into accesses_.
   struct BufferUse {
-    std::vector<Access> reads, writes;
+    int read = kNone;
+    int write = kNone;
   };
   using RankUse = std::vector<BufferUse>;  // [buffer]
 
   bool overlap(const Slice& a, const Slice& b);
+  void note(int& latest, OpIndex op, int stream, const Slice& slice);
   std::vector<OpIndex> conflicts(const RankUse& use, int stream, const OpBody& body);
 
   Schedule schedule_;
   std::unordered_multimap<std::size_t, TokenSetId> set_of_hash_;
   std::unordered_map<std::uint64_t, bool> intersects_;  // of pairs of large sets that were asked about
-  std::vector<RankUse> forward_use_, backward_use_;     // [rank]; apart, because a barrier separates the phases
+  std::vector<Access> accesses_;
+  std::vector<RankUse> forward_use_, backward_use_;  // [rank]; apart, because a barrier separates the phases
 };
 
 }  // namespace hsap

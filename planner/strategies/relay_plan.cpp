@@ -88,8 +88,15 @@ class Planner {
   int position_of(int group) const { return group - first_of_node_[static_cast<std::size_t>(node_of(group))]; }
   /// The group of a node that takes in what `holder` sends.
   int gateway(int holder, int node) const {
-    const int first = first_of_node_[static_cast<std::size_t>(node)];
-    return first + position_of(holder) % (first_of_node_[static_cast<std::size_t>(node) + 1] - first);
+    return first_of_node_[static_cast<std::size_t>(node)] + position_of(holder) % size_of(node);
+  }
+  int size_of(int node) const {
+    return first_of_node_[static_cast<std::size_t>(node) + 1] - first_of_node_[static_cast<std::size_t>(node)];
+  }
+  /// Distances between nodes are a colouring of the messages; where a gateway serves several holders of a larger node, they
+  /// take turns.
+  int round_of(int holder, int node) const {
+    return (node - node_of(holder) + nodes()) % nodes() + nodes() * (position_of(holder) / size_of(node));
   }
 
   void plan_document(std::size_t first, std::size_t last) {
@@ -105,8 +112,9 @@ class Planner {
 
   void find_members(std::size_t first, std::size_t last) {
     by_group_.assign(pieces_.begin() + static_cast<std::ptrdiff_t>(first), pieces_.begin() + static_cast<std::ptrdiff_t>(last));
-    std::sort(by_group_.begin(), by_group_.end(),
-              [](const HeldPiece& a, const HeldPiece& b) { return std::tie(a.group, a.rows.begin) < std::tie(b.group, b.rows.begin); });
+    std::sort(by_group_.begin(), by_group_.end(), [](const HeldPiece& a, const HeldPiece& b) {
+      return std::tie(a.group, a.rows.begin) < std::tie(b.group, b.rows.begin);
+    });
     members_.clear();
     for (const HeldPiece& piece : by_group_) {
       if (members_.empty() || members_.back().group != piece.group) {
@@ -154,7 +162,8 @@ class Planner {
   /// Deals rows, as they are counted, to stages of about equal size.
   class StageCounter {
    public:
-    StageCounter(Token total, int stages, Token least) : total_(total), stages_(std::clamp<Token>(total / std::max<Token>(1, least), 1, stages)) {}
+    StageCounter(Token total, int stages, Token least)
+        : total_(total), stages_(std::clamp<Token>(total / std::max<Token>(1, least), 1, stages)) {}
 
     template <class Visit>
     void split(TokenRange rows, const Visit& visit) {
@@ -190,7 +199,8 @@ class Planner {
     entered_.clear();
     StageCounter stage(total, rules_.stages, rules_.least_rows);
     each_outside([&](int holder, const TokenRange& rows) {
-      stage.split(rows, [&](int s, const TokenRange& part) { enter(holder, gateway(holder, node), plan_.inside_stages + s, part); });
+      stage.split(rows,
+                  [&](int s, const TokenRange& part) { enter(holder, gateway(holder, node), plan_.inside_stages + s, part); });
     });
     pass_on(begin, end);
   }
@@ -223,9 +233,11 @@ class Planner {
       for (std::size_t m = begin; m < end; ++m) {
         const Member& member = members_[m];
         if (member.group == run.gateway) continue;
-        Record onward{member.group, run.gateway, run.stage, Hop::onward, run.store, Store::needed, pool_first, pool_last - pool_first};
-        const bool all = std::any_of(member.needs.begin(), member.needs.end(),
-                                     [&](const TokenRange& range) { return range.begin <= hull.begin && hull.end <= range.end; });
+        Record onward{member.group, run.gateway,   run.stage,  Hop::onward,
+                      run.store,    Store::needed, pool_first, pool_last - pool_first};
+        const bool all = std::any_of(member.needs.begin(), member.needs.end(), [&](const TokenRange& range) {
+          return range.begin <= hull.begin && hull.end <= range.end;
+        });
         if (!all) {
           onward.first = pool_.size();
           for (std::size_t p = pool_first; p < pool_last; ++p)
@@ -256,7 +268,8 @@ class Planner {
     const auto stores = static_cast<std::size_t>(2 * plan_.stages);
     arrival_of_.assign(groups_.size() * stores, Relay::kOwn);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(start[g]), end = sorted.begin() + static_cast<std::ptrdiff_t>(start[g + 1]);
+      const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(start[g]),
+                 end = sorted.begin() + static_cast<std::ptrdiff_t>(start[g + 1]);
       std::sort(begin, end, [](const Record& a, const Record& b) { return a.order() < b.order(); });
       make_relays_to(static_cast<int>(g), begin, end);
     }
@@ -269,7 +282,8 @@ class Planner {
     for (GroupRelays& group : plan_.groups)
       for (std::vector<Relay>* relays : {&group.in, &group.out})
         std::stable_sort(relays->begin(), relays->end(), [](const Relay& a, const Relay& b) {
-          return std::tie(a.stage, a.hop, a.round, a.from, a.to, a.source) < std::tie(b.stage, b.hop, b.round, b.from, b.to, b.source);
+          return std::tie(a.stage, a.hop, a.round, a.from, a.to, a.source) <
+                 std::tie(b.stage, b.hop, b.round, b.from, b.to, b.source);
         });
   }
 
@@ -299,7 +313,7 @@ class Planner {
         std::vector<TokenRange>& all = (*sets)[static_cast<std::size_t>(into)];
         all.insert(all.end(), ranges.begin(), ranges.end());
       }
-      const int round = first.hop == Hop::between ? (node_of(group) - node_of(first.from) + nodes()) % nodes() : 0;
+      const int round = first.hop == Hop::between ? round_of(first.from, node_of(group)) : 0;
       relays.in.push_back({first.from, group, first.stage, first.hop, round, static_cast<int>(first.source), into,
                            builder_.intern(TokenSet(std::move(ranges)))});
     }

@@ -39,9 +39,9 @@ struct Relay {
   int to = 0;
   int stage = 0;
   Hop hop = Hop::inside;
-  int round = 0;        ///< of its hop: between nodes no group sends twice or receives twice in a round
-  int source = kOwn;    ///< arrival of `from` that holds the rows, or kOwn
-  int arrival = 0;      ///< of `to`
+  int round = 0;      ///< of its hop: between nodes no group sends twice or receives twice in a round
+  int source = kOwn;  ///< arrival of `from` that holds the rows, or kOwn
+  int arrival = 0;    ///< of `to`
   TokenSetId rows = 0;
 };
 
@@ -53,8 +53,8 @@ struct GroupRelays {
 };
 
 struct RelayPlan {
-  int inside_stages = 0;           ///< stages 0 .. inside_stages - 1
-  int stages = 0;                  ///< all
+  int inside_stages = 0;  ///< stages 0 .. inside_stages - 1
+  int stages = 0;         ///< all
   std::vector<GroupRelays> groups;
 };
 

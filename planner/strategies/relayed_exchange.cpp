@@ -1,17 +1,15 @@
 #include "planner/strategies/relayed_exchange.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace hsap {
 
 namespace {
 
-/// A message between nodes has at least this many bytes when a document's rows are split into stages (assumed: about where
-/// InfiniBand transfers come near their full bandwidth).
-constexpr double kLeastMessageBytes = 1 << 20;
-
-/// Streams of the messages inside a node and between nodes, which use different ports. The head exchange runs inside a node too.
+/// Streams of the messages inside a node and between nodes, which use different ports. The head exchange runs inside a node
+/// too.
 constexpr int kInsideNode = kCommunicationStream;
 constexpr int kBetweenNodes = kCommunicationStream + 1;
 
@@ -64,7 +62,8 @@ class Member {
       for (int stage = 0; stage < plan_.stages; ++stage) fetch(Phase::backward, stage);
     }
     QueryGradientAccumulator d_q(builder_, view_, lse_, pieces_);
-    const bool others_add = std::any_of(relays_.out.begin(), relays_.out.end(), [](const Relay& r) { return r.source == Relay::kOwn; });
+    const bool others_add =
+        std::any_of(relays_.out.begin(), relays_.out.end(), [](const Relay& r) { return r.source == Relay::kOwn; });
     const auto sum = [&](Role role, BufferId result) {
       return others_add ? new_buffer(role, DType::fp32, view_.tokens, "sum") : own(result);
     };
@@ -105,8 +104,8 @@ class Member {
 
   Slice own(BufferId buffer) const { return builder_.rows(view_.rank, buffer, view_.tokens); }
   Slice new_buffer(Role role, DType dtype, TokenSetId tokens, const char* what) {
-    return builder_.whole(view_.rank, builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads,
-                                                          to_string(role) + " " + what));
+    return builder_.whole(view_.rank,
+                          builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads, to_string(role) + " " + what));
   }
   KvSlices new_gradients(DType dtype, TokenSetId tokens, const char* what) {
     return {new_buffer(Role::d_k, dtype, tokens, what), new_buffer(Role::d_v, dtype, tokens, what)};
@@ -123,7 +122,8 @@ class Member {
     for (std::size_t a = 0; a < fetched_.size(); ++a) {
       const Arrival& arrival = relays_.arrivals[a];
       const char* what = arrival.needed ? "fetched" : "passing";
-      fetched_[a] = {new_buffer(Role::k, model_dtype(), arrival.rows, what), new_buffer(Role::v, model_dtype(), arrival.rows, what)};
+      fetched_[a] = {new_buffer(Role::k, model_dtype(), arrival.rows, what),
+                     new_buffer(Role::v, model_dtype(), arrival.rows, what)};
     }
   }
 
@@ -154,6 +154,7 @@ class Member {
   template <class Iterator, class Slices, class Peer>
   std::vector<Message> messages(const std::pair<Iterator, Iterator>& relays, const Peer& peer, const Slices& slices) {
     std::vector<Message> result;
+    result.reserve(static_cast<std::size_t>(relays.second - relays.first));
     for (Iterator relay = relays.first; relay != relays.second; ++relay) {
       const RankId rank = counterpart(peer(*relay));
       if (result.empty() || result.back().peer != rank) result.push_back({rank, {}});
@@ -169,7 +170,8 @@ class Member {
   /// Keys and values of a stage come here, and go where they are needed.
   void fetch(Phase phase, int stage) {
     const auto held = [&](const Relay& relay) {
-      return relay.source == Relay::kOwn ? KvSlices{own(view_.k), own(view_.v)} : fetched_[static_cast<std::size_t>(relay.source)];
+      return relay.source == Relay::kOwn ? KvSlices{own(view_.k), own(view_.v)}
+                                         : fetched_[static_cast<std::size_t>(relay.source)];
     };
     const auto room = [&](const Relay& relay) { return fetched_[static_cast<std::size_t>(relay.arrival)]; };
     for (const Hop hop : {Hop::inside, Hop::between, Hop::onward})
@@ -274,8 +276,8 @@ void relayed_exchange(ProgramBuilder& builder, const std::vector<std::vector<Vie
   }
   const HeadRange kv_heads = views.front().front().kv_heads;
   const double bytes_of_row = kv_heads.size() * (shape.qk_dim + shape.v_dim) * bytes_per_element(shape.dtype);
-  const RelayPlan plan =
-      plan_relays(builder, groups, node_of_group, {rules.stages, static_cast<Token>(kLeastMessageBytes / bytes_of_row) + 1});
+  const auto least_rows = static_cast<Token>(std::ceil(rules.least_message_bytes / bytes_of_row));
+  const RelayPlan plan = plan_relays(builder, groups, node_of_group, {rules.stages, least_rows});
 
   std::vector<std::vector<const View*>> lanes(views.front().size());
   for (const std::vector<View>& group : views)
@@ -286,7 +288,8 @@ void relayed_exchange(ProgramBuilder& builder, const std::vector<std::vector<Vie
     queries.clear();
     for (const Arrival& arrival : relays.arrivals) {
       TokenSet seeing;
-      if (arrival.needed) seeing = intersection(builder.tokens(groups[g]), builder.mask().queries_seeing(builder.tokens(arrival.rows)));
+      if (arrival.needed)
+        seeing = intersection(builder.tokens(groups[g]), builder.mask().queries_seeing(builder.tokens(arrival.rows)));
       queries.push_back(builder.intern(std::move(seeing)));
     }
     for (std::size_t member = 0; member < lanes.size(); ++member) {

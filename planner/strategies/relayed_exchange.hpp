@@ -17,9 +17,12 @@
 namespace hsap {
 
 struct RelayedExchangeRules {
-  int stages = 1;                                ///< of what comes from other nodes; >= 1
-  KvForBackward kv = KvForBackward::kept;        ///< received keys and values in backward
-  std::optional<DType> d_kv = {};                ///< d_k and d_v on the wire; nullopt: the model's
+  int stages = 1;                          ///< of what comes from other nodes; >= 1
+  KvForBackward kv = KvForBackward::kept;  ///< received keys and values in backward
+  std::optional<DType> d_kv = {};          ///< d_k and d_v on the wire; nullopt: the model's
+  /// What a document sends to a node is split over stages only into parts that have so many bytes (assumed: about where
+  /// InfiniBand transfers come near their full bandwidth).
+  double least_message_bytes = 1 << 20;
 };
 
 /// views[group][member]; member m of every group holds the same heads, and talks to member m of other groups only.

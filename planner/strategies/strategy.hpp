@@ -23,6 +23,8 @@ struct Problem {
 
   /// Consecutive ranks per node when all nodes have equally many, else nullopt.
   std::optional<int> uniform_ranks_per_node() const;
+
+  bool operator==(const Problem&) const = default;
 };
 
 class Strategy {

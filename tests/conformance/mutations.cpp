@@ -352,7 +352,7 @@ class Mutator {
   }
 
   /// True when the other side cannot tell these parts apart.
-  bool look_alike(const std::vector<Slice>& a, const std::vector<Slice>& b) const {
+  bool look_alike(const SliceList& a, const SliceList& b) const {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Slice& x, const Slice& y) {
       const Buffer& of_x = original_.buffer(rank_, x.buffer);
       const Buffer& of_y = original_.buffer(rank_, y.buffer);

@@ -99,7 +99,7 @@ void Interpreter::post(RankId rank, const Op& op, const Exchange& exchange) {
   runs_[rank].progress[op.id] = Progress::posted;
   for (std::uint32_t i = 0; i < exchange.sends.size(); ++i) {
     const MessageIndex send = messages_.first_send[rank][op.id] + i;
-    const std::vector<Slice>& parts = exchange.sends[i].parts;
+    const SliceList& parts = exchange.sends[i].parts;
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       const bool input = is_input(schedule_.buffer(rank, parts[part].buffer).role);
       std::vector<Piece> pieces;
@@ -120,7 +120,7 @@ void Interpreter::meet(const MessageEnd& end) {
 void Interpreter::receive(RankId rank, const Op& op, const Exchange& exchange) {
   for (std::uint32_t i = 0; i < exchange.recvs.size(); ++i) {
     const MessageIndex send = messages_.recvs[messages_.first_recv[rank][op.id] + i].match;
-    const std::vector<Slice>& parts = exchange.recvs[i].parts;
+    const SliceList& parts = exchange.recvs[i].parts;
     for (const Slice& part : parts)
       if (is_input(schedule_.buffer(rank, part.buffer).role))
         contents_[rank].write(op, part.buffer, {part.tokens, part.heads, kInput}, true);

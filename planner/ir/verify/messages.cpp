@@ -118,8 +118,8 @@ class Matcher {
   }
 
   void check_parts(const MessageEnd& send, const MessageEnd& recv) const {
-    const std::vector<Slice>& from = sent(send).parts;
-    const std::vector<Slice>& into = received(recv).parts;
+    const SliceList& from = sent(send).parts;
+    const SliceList& into = received(recv).parts;
     const auto meets = [&] { return "sends to " + to_string(place_of(recv)) + " "; };
     if (from.size() != into.size())
       refuse(place_of(send), meets() + std::to_string(from.size()) + " parts, which expects " + std::to_string(into.size()));

@@ -1,0 +1,153 @@
+// The exchange in which a row enters a node once: right for any placement, on nodes of any size, and never more bytes between
+// nodes than the nodes need.
+#include "planner/strategies/relayed_exchange.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+#include <tuple>
+
+#include "planner/ir/work.hpp"
+#include "tests/conformance/oracle.hpp"
+#include "tests/mask_rules.hpp"
+
+namespace hsap {
+namespace {
+
+constexpr AttentionShape kShape{.kind = AttentionKind::softmax,
+                                .query_heads = 4,
+                                .kv_heads = 2,
+                                .qk_dim = 12,
+                                .v_dim = 8,
+                                .dtype = DType::bf16,
+                                .mask = {}};
+constexpr double kRowBytes = 2 * (12 + 8) * 2;  // k and v of a token
+
+/// Documents cut at random, pieces dealt at random; groups may be empty.
+std::vector<TokenSet> random_placement(const DocumentMask& mask, int groups, std::mt19937_64& random) {
+  std::vector<std::vector<TokenRange>> ranges(static_cast<std::size_t>(groups));
+  for (std::size_t d = 0; d < mask.documents(); ++d)
+    for (Token begin = mask.document(d).begin, end = mask.document(d).end; begin < end;) {
+      const Token piece = std::min<Token>(end - begin, 1 + static_cast<Token>(random() % 40));
+      ranges[random() % ranges.size()].push_back({begin, begin + piece});
+      begin += piece;
+    }
+  std::vector<TokenSet> sets;
+  for (std::vector<TokenRange>& of_group : ranges) sets.emplace_back(std::move(of_group));
+  return sets;
+}
+
+/// Groups of one rank, in nodes of 1 to 4.
+Problem random_problem(std::uint64_t seed, const MaskRule& rule, std::mt19937_64& random) {
+  AttentionShape shape = kShape;
+  shape.mask = rule;
+  const int ranks = 1 + static_cast<int>(random() % 11);
+  Problem problem = test::problem_on(shape, test::random_offsets(seed, 60 + static_cast<Token>(random() % 150)), ranks, 1);
+  int node = 0;
+  for (std::size_t rank = 0; rank < problem.node_of_rank.size();) {
+    for (std::size_t of_node = 1 + random() % 4; of_node > 0 && rank < problem.node_of_rank.size(); --of_node)
+      problem.node_of_rank[rank++] = node;
+    ++node;
+  }
+  return problem;
+}
+
+Schedule exchange(const Problem& problem, const std::vector<TokenSet>& placement, const RelayedExchangeRules& rules) {
+  ProgramBuilder builder("test", {1, problem.ranks}, problem, placement);
+  std::vector<std::vector<View>> views;
+  for (RankId rank = 0; rank < builder.ranks(); ++rank) views.push_back({boundary_view(builder, rank)});
+  relayed_exchange(builder, views, problem.node_of_rank, rules);
+  return builder.take();
+}
+
+TEST_CASE("relayed exchange: equals the oracle for any placement, mask rule, number of stages and size of nodes") {
+  const std::uint64_t seed = GENERATE(range(1, 41));
+  std::mt19937_64 random(seed);
+  const Token near = 1 + static_cast<Token>(random() % 20), far = 1 + static_cast<Token>(random() % 60);
+  const MaskRule rule = test::rule_of_kind(static_cast<int>(seed) % test::kRuleKinds, near, far, 1 + near % 5);
+  const Problem problem = random_problem(seed, rule, random);
+  const std::vector<TokenSet> placement = random_placement(problem.mask, problem.ranks, random);
+  RelayedExchangeRules rules;
+  rules.stages = 1 + static_cast<int>(random() % 3);
+  if (random() % 2 == 0) rules.kv = KvForBackward::again;
+  if (random() % 2 == 0) rules.d_kv = DType::fp32;
+  rules.least_message_bytes = kRowBytes * static_cast<double>(1 + random() % 8);
+  CAPTURE(seed, problem.ranks, to_string(rule), rules.stages);
+
+  const Schedule schedule = exchange(problem, placement, rules);
+  REQUIRE_NOTHROW(verify(schedule, problem.mask));
+  const LayerInputs inputs = random_inputs(problem.shape, problem.mask.tokens(), seed);
+  const RelativeErrors errors =
+      compare_all(execute_on_cpu(schedule, inputs).results, reference_attention(problem.shape, problem.mask, inputs));
+  CAPTURE(errors.o, errors.d_q, errors.d_k, errors.d_v);
+  CHECK(errors.largest() < test::kTolerance);
+}
+
+/// Bytes that come to a node from others in one phase.
+double bytes_into(int node, const Schedule& schedule, const Problem& problem, Phase phase) {
+  double bytes = 0;
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
+    for (const Op& op : ops_of(schedule.ranks[rank], phase))
+      if (const auto* exchange = std::get_if<Exchange>(&op.body))
+        for (const Message& message : exchange->sends)
+          if (problem.node_of_rank[rank] != node && problem.node_of_rank[message.peer] == node)
+            bytes += bytes_of(schedule, rank, message);
+  return bytes;
+}
+
+TEST_CASE("relayed exchange: what a node needs enters it once, and its gradients leave it once") {
+  const std::uint64_t seed = GENERATE(range(50, 70));
+  std::mt19937_64 random(seed);
+  const Problem problem = random_problem(seed, {}, random);
+  const std::vector<TokenSet> placement = random_placement(problem.mask, problem.ranks, random);
+  CAPTURE(seed, problem.ranks);
+  const Schedule schedule = exchange(problem, placement, {.stages = 2, .least_message_bytes = kRowBytes});
+  double needed = 0, entered = 0, left = 0;
+  for (int node = 0; node <= problem.node_of_rank.back(); ++node) {
+    TokenSet held;
+    for (std::size_t rank = 0; rank < placement.size(); ++rank)
+      if (problem.node_of_rank[rank] == node) held = set_union(held, placement[rank]);
+    const double of_node = static_cast<double>(difference(problem.mask.keys_seen_by(held), held).size()) * kRowBytes;
+    CHECK(bytes_into(node, schedule, problem, Phase::forward) == of_node);
+    needed += of_node;
+    entered += bytes_into(node, schedule, problem, Phase::forward);
+    left += bytes_into(node, schedule, problem, Phase::backward);
+  }
+  CHECK(entered == needed);
+  CHECK(left == needed);
+}
+
+TEST_CASE(
+    "relayed exchange: between nodes no group sends or receives twice in a round, and all ways end where rows are needed") {
+  const std::uint64_t seed = GENERATE(range(80, 100));
+  std::mt19937_64 random(seed);
+  const Problem problem = random_problem(seed, {}, random);
+  const std::vector<TokenSet> placement = random_placement(problem.mask, problem.ranks, random);
+  CAPTURE(seed, problem.ranks);
+  ProgramBuilder builder("test", {1, problem.ranks}, problem, placement);
+  std::vector<TokenSetId> groups;
+  for (RankId rank = 0; rank < builder.ranks(); ++rank) groups.push_back(builder.program(rank).tokens);
+  const RelayPlan plan = plan_relays(builder, groups, problem.node_of_rank, {.stages = 3, .least_rows = 2});
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const GroupRelays& group = plan.groups[g];
+    std::set<std::tuple<int, int, int>> receives, sends;  // stage, round, peer
+    for (const Relay& relay : group.in)
+      if (relay.hop == Hop::between) receives.insert({relay.stage, relay.round, relay.from});
+    for (const Relay& relay : group.out)
+      if (relay.hop == Hop::between) sends.insert({relay.stage, relay.round, relay.to});
+    for (const auto* side : {&receives, &sends}) {
+      std::set<std::pair<int, int>> rounds;
+      for (const auto& [stage, round, peer] : *side) CHECK(rounds.insert({stage, round}).second);
+    }
+    TokenSet needed;
+    for (const Arrival& arrival : group.arrivals)
+      if (arrival.needed) {
+        CHECK_FALSE(needed.intersects(builder.tokens(arrival.rows)));
+        needed = set_union(needed, builder.tokens(arrival.rows));
+      }
+    CHECK(needed == difference(problem.mask.keys_seen_by(placement[g]), placement[g]));
+  }
+}
+
+}  // namespace
+}  // namespace hsap
