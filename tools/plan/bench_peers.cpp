@@ -56,6 +56,12 @@ class PeerTable {
   Record record_;
 };
 
+/// Whether what must enter nodes was counted. Where it was not the table has 0 keys into nodes, though ranks receive some from
+/// other nodes, and a time with hierarchical exchange in which these cost nothing.
+bool knows_node_needs(const PeerTable& table) {
+  return table.number("node_in_total").value_or(0) > 0 || table.number("inter_total").value_or(0) == 0;
+}
+
 std::optional<double> ratio(const std::optional<double>& value, const std::optional<double>& base) {
   if (!value || !base || *base <= 0) return std::nullopt;
   return *value / *base;
@@ -81,7 +87,7 @@ std::vector<PeerResult> read_peers(const std::filesystem::path& file) {
     if (const std::optional<double> milliseconds = table.number("plan_ms")) result.planning_seconds = *milliseconds / 1e3;
     const std::optional<double> bound = table.number("lb_layer_ms");
     result.direct_over_bound = ratio(table.number("t_layer_ms"), bound);
-    result.hierarchical_over_bound = ratio(table.number("t_layerh_ms"), bound);
+    if (knows_node_needs(table)) result.hierarchical_over_bound = ratio(table.number("t_layerh_ms"), bound);
     results.push_back(result);
   }
   return results;

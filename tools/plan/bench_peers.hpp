@@ -15,7 +15,7 @@ struct PeerResult {
   int ranks = 0;
   std::optional<double> planning_seconds;
   std::optional<double> direct_over_bound;        ///< modelled layer time over the compute bound
-  std::optional<double> hierarchical_over_bound;  ///< the same with hierarchical exchange
+  std::optional<double> hierarchical_over_bound;  ///< the same with hierarchical exchange, where node needs are known
 
   /// The better known exchange.
   std::optional<double> over_bound() const;

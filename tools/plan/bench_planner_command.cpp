@@ -86,9 +86,9 @@ void add_bench_planner_command(CLI::App& app) {
   command->add_option("--cap", options->token_cap, "Most tokens of a rank over the mean; default 1.25")->type_name("X");
   command->add_option("--instances", options->instances, "Only instances whose name contains this")->type_name("TEXT");
   command
-      ->add_option("--peers", options->peers,
-                   "What other planners achieved: columns peer, id, P, plan_ms, t_layer_ms, t_layerh_ms, lb_layer_ms; default "
-                   "DIR/../peers.csv if there")
+      ->add_option(
+          "--peers", options->peers,
+          "Table (CSV) of what other planners achieved, as planbench/peers.csv has it; default DIR/../peers.csv if it is there")
       ->type_name("FILE");
   command->add_flag("--json", options->json, "Print JSON with everything instead of tables");
   command->footer("Example:\n  hsap-plan bench-planner planbench/inputs --ranks 8,32 --instances 64k");
