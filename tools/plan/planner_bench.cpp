@@ -123,7 +123,7 @@ std::optional<Spread> spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t upper = values.size() / 2;
   const std::size_t lower = (values.size() - 1) / 2;
-  return Spread{(values[lower] + values[upper]) / 2, values.back()};
+  return Spread{values.size(), (values[lower] + values[upper]) / 2, values.back()};
 }
 
 std::vector<PlannerSummary> summaries(const PlannerBench& bench, int ranks) {

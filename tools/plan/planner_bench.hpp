@@ -56,6 +56,7 @@ struct PlannerBench {
 
 /// Median and largest of some values.
 struct Spread {
+  std::size_t values = 0;  ///< how many; >= 1
   double median = 0;
   double largest = 0;
 };

@@ -63,7 +63,7 @@ Json run_json(const PlannerBench& bench, const PlannerRun& run) {
 }
 
 Json spread_json(const std::optional<Spread>& spread) {
-  return spread ? Json{{"median", spread->median}, {"largest", spread->largest}} : Json();
+  return spread ? Json{{"values", spread->values}, {"median", spread->median}, {"largest", spread->largest}} : Json();
 }
 
 Json summary_json(const PlannerSummary& summary, int ranks) {

@@ -115,7 +115,8 @@ void print_meaning(std::ostream& out, bool has_peers) {
       << '\n';
   if (has_peers)
     out << wrapped(
-               "Peers: from the table of peers, times as measured there, in the language shipped. Best peer: nearest to the "
+               "Peers: from the table of peers, times as measured there, in the language shipped; medians are over "
+               "the instances for which there is a figure. Best peer: nearest to the "
                "bound "
                "with either exchange, prototypes of hsap (hcc_...) aside.",
                kLineWidth, 0)
