@@ -10,7 +10,7 @@
 
 namespace hsap {
 
-/// Either cap may be infinite.
+/// Either cap may be infinite. For unequal ranks give the largest caps: the bounds then stay bounds.
 struct RankCaps {
   double tokens = std::numeric_limits<double>::infinity();
   double cost = std::numeric_limits<double>::infinity();  ///< in pairs
