@@ -1,41 +1,14 @@
 // Cost-cut placement of real and published document lengths: balance, the cap, and keys moved over the bound, as a table.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <cmath>
 #include <iomanip>
-#include <iostream>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
+#include "tests/corpus/planbench.hpp"
 #include "tests/planner/placement_measures.hpp"
 
 namespace hsap {
 namespace {
-
-/// The length lists by name. Ends the process as skipped (CTest: SKIP_RETURN_CODE 77) when this machine does not have it.
-std::map<std::string, std::filesystem::path> inputs() {
-  const std::filesystem::path folder = std::filesystem::path(HSAP_SHARED_DIR) / "planbench" / "inputs";
-  if (!std::filesystem::is_directory(folder)) {
-    std::cout << "skipped: " << folder << " is not on this machine\n";
-    std::exit(77);
-  }
-  std::map<std::string, std::filesystem::path> lists;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().stem() != "index") lists[entry.path().stem()] = entry.path();
-  return lists;
-}
-
-DocumentMask read(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  const nlohmann::json list = nlohmann::json::parse(stream);
-  std::vector<Token> offsets{0};
-  for (const auto& length : list.at("doc_lens")) offsets.push_back(offsets.back() + length.get<Token>());
-  return DocumentMask(std::move(offsets));
-}
 
 /// Sizes of the lists and the groups to put them on.
 const std::map<std::string, std::vector<int>> kGroups = {
@@ -53,8 +26,8 @@ void check_all(double token_cap, double pairs_per_token, double most_over_bound)
   std::cout << "token cap " << token_cap << ", " << pairs_per_token << " pairs per token\n"
             << "instance               groups  cost max/mean  tokens max/mean  keys moved   / bound\n";
   std::vector<double> over_bound;
-  for (const auto& [name, file] : inputs()) {
-    const DocumentMask mask = read(file);
+  for (const auto& [name, file] : test::planbench_inputs()) {
+    const DocumentMask mask = test::mask_of_lengths(test::read_lengths(file));
     REQUIRE(mask.tokens() > 0);
     const std::string size = name.substr(name.find('_') + 1, name.rfind('_') - name.find('_') - 1);
     for (const int groups : kGroups.at(size)) {

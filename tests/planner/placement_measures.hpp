@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "planner/placement/bounds/row_atomic_volume.hpp"
 #include "planner/placement/placement.hpp"
 
 namespace hsap::test {
@@ -36,24 +36,9 @@ inline PlacementMeasures measure(const DocumentMask& mask, const Placement& plac
 }
 
 /// Fewest keys that any plan moves in which rows are computed where their token lies, no group holds more than `most_tokens` or
-/// costs more than `most_cost`. Without a window. Rows from x on of a document of L tokens lie on at least max((L - x) /
-/// most_tokens, cost(x, L) / most_cost) groups, all of which need keys 0 .. x; summed over x that is the sum over k = 1, 2, ...
-/// of the x_k > 0 at which k groups are just not enough (our derivation).
+/// costs more than `most_cost`. Causal masks.
 inline double fewest_keys_moved(const DocumentMask& mask, double most_tokens, double most_cost, double pairs_per_token) {
-  const double h = pairs_per_token + 0.5;
-  double keys = 0;
-  for (std::size_t document = 0; document < mask.documents(); ++document) {
-    const auto length = static_cast<double>(mask.document(document).size());
-    const double cost = 0.5 * length * length + h * length;
-    for (double k = 1;; ++k) {
-      const double rest = cost - k * most_cost;  // cost of the rows below x_k; x^2 / 2 + h x = rest
-      const double by_cost = rest <= 0 ? 0 : std::sqrt(h * h + 2 * rest) - h;
-      const double x = std::max(length - k * most_tokens, by_cost);
-      if (x <= 0) break;
-      keys += x;
-    }
-  }
-  return keys;
+  return row_atomic_volume(lengths_of(mask), {.tokens = most_tokens, .cost = most_cost, .pairs_per_token = pairs_per_token});
 }
 
 /// Every token of the mask is held once.

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   hsap::add_trace_command(app);
   hsap::add_explain_command(app);
   hsap::add_list_command(app);
+  hsap::add_bench_planner_command(app);
   app.require_subcommand(0, 1);
   app.callback([&] {
     if (app.get_subcommands().empty()) hsap::compare_built_in();
