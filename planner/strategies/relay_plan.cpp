@@ -86,19 +86,19 @@ class Planner {
   int nodes() const { return static_cast<int>(first_of_node_.size()) - 1; }
   int node_of(int group) const { return node_index_[static_cast<std::size_t>(group)]; }
   int position_of(int group) const { return group - first_of_node_[static_cast<std::size_t>(node_of(group))]; }
-  /// The group of a node that takes in what `holder` sends.
-  int gateway(int holder, int node) const {
-    return first_of_node_[static_cast<std::size_t>(node)] + position_of(holder) % size_of(node);
+  /// The group that takes in the rows from `holder` for the members begin .. end-1, those of one node: the one in the holder's
+  /// position when it needs some of them, else one that does, so that the way ends there when nobody else needs them.
+  int gateway(int holder, const TokenRange& rows, std::size_t begin, std::size_t end) {
+    needing_.clear();
+    for (std::size_t m = begin; m < end; ++m) {
+      bool needs = false;
+      for_each_common(rows, members_[m].needs, [&](const TokenRange&) { needs = true; });
+      if (!needs) continue;
+      if (position_of(members_[m].group) == position_of(holder)) return members_[m].group;
+      needing_.push_back(members_[m].group);
+    }
+    return needing_[static_cast<std::size_t>(position_of(holder)) % needing_.size()];
   }
-  int size_of(int node) const {
-    return first_of_node_[static_cast<std::size_t>(node) + 1] - first_of_node_[static_cast<std::size_t>(node)];
-  }
-  /// Distances between nodes are a colouring of the messages; where a gateway serves several holders of a larger node, they
-  /// take turns.
-  int round_of(int holder, int node) const {
-    return (node - node_of(holder) + nodes()) % nodes() + nodes() * (position_of(holder) / size_of(node));
-  }
-
   void plan_document(std::size_t first, std::size_t last) {
     find_members(first, last);
     for (std::size_t begin = 0, end = 0; begin < members_.size(); begin = end) {
@@ -199,8 +199,9 @@ class Planner {
     entered_.clear();
     StageCounter stage(total, rules_.stages, rules_.least_rows);
     each_outside([&](int holder, const TokenRange& rows) {
-      stage.split(rows,
-                  [&](int s, const TokenRange& part) { enter(holder, gateway(holder, node), plan_.inside_stages + s, part); });
+      stage.split(rows, [&](int s, const TokenRange& part) {
+        enter(holder, gateway(holder, part, begin, end), plan_.inside_stages + s, part);
+      });
     });
     pass_on(begin, end);
   }
@@ -313,7 +314,7 @@ class Planner {
         std::vector<TokenRange>& all = (*sets)[static_cast<std::size_t>(into)];
         all.insert(all.end(), ranges.begin(), ranges.end());
       }
-      const int round = first.hop == Hop::between ? round_of(first.from, node_of(group)) : 0;
+      const int round = first.hop == Hop::between ? (node_of(group) - node_of(first.from) + nodes()) % nodes() : 0;
       relays.in.push_back({first.from, group, first.stage, first.hop, round, static_cast<int>(first.source), into,
                            builder_.intern(TokenSet(std::move(ranges)))});
     }
@@ -340,7 +341,7 @@ class Planner {
   std::vector<HeldPiece> pieces_;                // of all cut documents
   std::vector<HeldPiece> by_group_;              // of the document at hand
   std::vector<Member> members_;
-  std::vector<int> member_of_group_;
+  std::vector<int> member_of_group_, needing_;
   std::vector<TokenRange> node_needs_;
   std::vector<Entered> entered_;
   std::vector<Record> records_;

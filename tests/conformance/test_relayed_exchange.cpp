@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <set>
+#include <map>
 #include <tuple>
 
 #include "planner/ir/work.hpp"
@@ -128,17 +128,17 @@ TEST_CASE(
   std::vector<TokenSetId> groups;
   for (RankId rank = 0; rank < builder.ranks(); ++rank) groups.push_back(builder.program(rank).tokens);
   const RelayPlan plan = plan_relays(builder, groups, problem.node_of_rank, {.stages = 3, .least_rows = 2});
+  const auto node = [&](int group) { return problem.node_of_rank[static_cast<std::size_t>(group)]; };
+  std::map<std::tuple<int, int, int>, int> partner_of;  // (stage, round, sending node): receiving node
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const GroupRelays& group = plan.groups[g];
-    std::set<std::tuple<int, int, int>> receives, sends;  // stage, round, peer
     for (const Relay& relay : group.in)
-      if (relay.hop == Hop::between) receives.insert({relay.stage, relay.round, relay.from});
-    for (const Relay& relay : group.out)
-      if (relay.hop == Hop::between) sends.insert({relay.stage, relay.round, relay.to});
-    for (const auto* side : {&receives, &sends}) {
-      std::set<std::pair<int, int>> rounds;
-      for (const auto& [stage, round, peer] : *side) CHECK(rounds.insert({stage, round}).second);
-    }
+      if (relay.hop == Hop::between) {
+        const auto [partner, is_first] = partner_of.try_emplace({relay.stage, relay.round, node(relay.from)}, node(relay.to));
+        CHECK(partner->second == node(relay.to));
+      } else {
+        CHECK(node(relay.from) == node(relay.to));
+      }
     TokenSet needed;
     for (const Arrival& arrival : group.arrivals)
       if (arrival.needed) {
@@ -146,6 +146,8 @@ TEST_CASE(
         needed = set_union(needed, builder.tokens(arrival.rows));
       }
     CHECK(needed == difference(problem.mask.keys_seen_by(placement[g]), placement[g]));
+    for (const Arrival& arrival : group.arrivals)
+      if (!arrival.needed) CHECK_FALSE(needed.intersects(builder.tokens(arrival.rows)));
   }
 }
 
