@@ -275,14 +275,6 @@ class Comparer {
 
 }  // namespace
 
-std::string to_string(Objective objective) { return objective == Objective::layer ? "layer" : "attention"; }
-
-Objective parse_objective(const std::string& text) {
-  for (const Objective objective : {Objective::layer, Objective::attention})
-    if (text == to_string(objective)) return objective;
-  throw InvalidInput("objective: found \"" + text + "\", expected layer (attention and linear work) or attention");
-}
-
 Comparison compare(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels,
                    const Evaluator& evaluator, const Progress& progress) {
   return Comparer(request, cluster, kernels, evaluator, progress).run();

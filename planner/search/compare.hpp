@@ -13,15 +13,10 @@
 #include "planner/inputs/cluster_topology.hpp"
 #include "planner/search/explanation/time_causes.hpp"
 #include "planner/search/lower_bound.hpp"
+#include "planner/search/objective.hpp"
 #include "planner/strategies/strategy.hpp"
 
 namespace hsap {
-
-/// What is ranked and bounded: the time of a whole layer, or of its attention alone.
-enum class Objective { layer, attention };
-std::string to_string(Objective objective);
-/// "layer" or "attention". Throws InvalidInput.
-Objective parse_objective(const std::string& text);
 
 /// What a strategy computes beside the mask when it runs as its original code does, which does not look at documents.
 struct Contamination {
