@@ -50,7 +50,7 @@ std::vector<NumberColumn> number_columns(bool layer_known) {
       {"forward\nms", kMilli, [](const Outcome& o) { return o.forward_seconds; }},
       {"backward\nms", kMilli, [](const Outcome& o) { return o.backward_seconds; }},
       {"exposed\ncomm. ms", kMilli, [](const Outcome& o) { return o.exposed_communication_seconds; }},
-      {"busiest rank\nsent, MiB", kMebi, [](const Outcome& o) { return o.bytes_sent_busiest_rank; }},
+      {"busiest\nsent, MiB", kMebi, [](const Outcome& o) { return o.bytes_sent_busiest_rank; }},
       {"between\nnodes, MiB", kMebi, [](const Outcome& o) { return o.bytes_between_nodes; }},
       {"memory\nMiB", kMebi, [](const Outcome& o) { return o.peak_memory_bytes; }},
       {"times\nbound", 1, [](const Outcome& o) { return o.over_bound; }},
