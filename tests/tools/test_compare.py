@@ -132,8 +132,8 @@ class Objective(CommandTest):
                     self.assertAlmostEqual(sum(causes[name] for name in CAUSES), causes["seconds"] - causes["bound_seconds"],
                                            delta=1e-9 * causes["seconds"])
                 text = " ".join(self.succeed("hsap-plan", *arguments).split())
-                self.assertRegex(text, r"lower bound \d\S* [mu]s, compute binds: attention's least matrix work")
-                self.assertRegex(text, r"above it \d\S* [mu]s: [a-z ]+ \d\S* [mu]s \(\d+\.\d %\); ")
+                self.assertRegex(text, r"lower bound \d\S* [mun]s, compute binds: attention's least matrix work")
+                self.assertRegex(text, r"above it \d\S* [mun]s: [a-z ]+ \d\S* [mun]s \(\d+\.\d %\); ")
                 self.assertIn(f" {objective} forward + backward, ", text)
 
     def test_a_model_that_does_not_tell_its_linear_work_can_be_ranked_by_attention(self):

@@ -33,9 +33,9 @@ class PlanAndRun(CommandTest):
     def test_plan_prints_the_layers_time_the_bound_that_binds_and_the_distance_to_it(self):
         arguments = ("hsap-plan", "plan", *SMALL, "--evaluator", "estimate", "--out", "plan.json")
         text = " ".join(self.succeed(*arguments).split())
-        self.assertRegex(text, r"predicted attention \S+ [mu]s forward, \S+ [mu]s backward; layer \S+ [mu]s forward, ")
-        self.assertRegex(text, r"; layer is \d\S* times the lower bound bound \S+ [mu]s, compute binds: ")
-        self.assertRegex(text, r" above it \S+ [mu]s: [a-z ]+ \d")
+        self.assertRegex(text, r"predicted attention \S+ [mun]s forward, \S+ [mun]s backward; layer \S+ [mun]s forward, ")
+        self.assertRegex(text, r"; layer is \d\S* times the lower bound bound \S+ [mun]s, compute binds: ")
+        self.assertRegex(text, r" above it \S+ [mun]s: [a-z ]+ \d")
         self.assertIn("; attention is ", " ".join(self.succeed(*arguments, "--objective", "attention").split()))
 
     def test_plans_from_before_layers_were_ranked_are_read_as_made_for_attention(self):
