@@ -21,7 +21,7 @@ constexpr double kPairsPerToken = 512;
 
 struct PlacementLaw {
   const char* name;
-  bool searched;
+  bool searched;  ///< tried where no placement is asked for
   Placement (*place)(const Problem& problem, int groups, int groups_per_node);
 };
 
