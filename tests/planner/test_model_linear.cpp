@@ -59,7 +59,7 @@ TEST_CASE("linear work: multi-head latent attention goes through its latents") {
   CHECK_THAT(parse("deepseek_v3", sizes + R"("x": 1)").kinds[0].linear_unknown, Contains("f: q_lora_rank is missing"));
 }
 
-TEST_CASE("linear work: router, visited experts and shared experts; the mean where some layers are dense") {
+TEST_CASE("linear work: router, visited experts and shared experts, the mean where some layers are dense") {
   const std::string experts = R"("num_experts_per_tok": 2, "moe_intermediate_size": 10, "intermediate_size": 100, )";
   const double expert = 3 * 64 * 10, dense = 3 * 64 * 100, router = 64 * 16;
   CHECK(parameters("qwen3_moe", experts + R"("num_experts": 16)") == kSquareProjections + router + 2 * expert);
