@@ -41,10 +41,15 @@ class Section {
     return at(key).get<Number>();
   }
 
-  double seconds(const std::string& key) const {
-    if (!at(key).is_number()) throw wrong(key, "a number of seconds");
+  double seconds(const std::string& key) const { return number(key, "a number of seconds"); }
+
+  double number(const std::string& key, const std::string& expected) const {
+    if (!at(key).is_number()) throw wrong(key, expected);
     return at(key).get<double>();
   }
+
+  /// Is there and not null: what a plan may leave out.
+  bool has(const std::string& key) const { return object_.contains(key) && !object_.at(key).is_null(); }
 
   InvalidInput wrong(const std::string& key, const std::string& expected) const {
     return {file_, 0, named(key) + "found " + shown(at(key)) + ", expected " + expected};
@@ -83,6 +88,29 @@ StrategyOptions read_options(const std::string& file, const nlohmann::json& opti
   return result;
 }
 
+Json layer_json(const Prediction& predicted) {
+  if (!predicted.layer) return nullptr;
+  return {{"forward_seconds", predicted.layer->forward_seconds}, {"backward_seconds", predicted.layer->backward_seconds}};
+}
+
+/// What was chosen by, and the layer beside its attention.
+void read_objective(const std::string& file, const Section& inputs, const Section& predicted, PlanFile& plan) {
+  if (inputs.has("linear_parameters"))
+    plan.linear_parameters = inputs.number("linear_parameters", "a number of parameters, or null");
+  if (predicted.has("layer")) {
+    const Section layer = predicted.section("layer");
+    plan.predicted.layer = {layer.seconds("forward_seconds"), layer.seconds("backward_seconds")};
+  }
+  if (!inputs.has("objective")) return;
+  try {
+    plan.objective = parse_objective(inputs.text("objective"));
+  } catch (const InvalidInput& error) {
+    throw InvalidInput(file, 0, std::string("inputs.") + error.what());
+  }
+  if (plan.objective == Objective::layer && !plan.linear_parameters)
+    throw inputs.wrong("objective", "attention, since linear_parameters is missing");
+}
+
 std::vector<Token> read_offsets(const std::string& file, const nlohmann::json& list) {
   if (!list.is_array()) throw InvalidInput(file, 0, "contaminated: expected a list of document offsets");
   std::vector<Token> offsets;
@@ -106,6 +134,11 @@ Json to_json(const StrategyOptions& options) {
   return json;
 }
 
+LinearWork PlanFile::linear_work(const KernelTimes& kernels) const {
+  if (objective == Objective::attention || !linear_parameters) return {};
+  return hsap::linear_work(*linear_parameters, schedule.shape.dtype, static_cast<int>(schedule.ranks.size()), kernels);
+}
+
 void write_plan_file(const std::filesystem::path& file, const PlanFile& plan) {
   const Json json = {
       {"version", kPlanFileVersion},
@@ -119,7 +152,9 @@ void write_plan_file(const std::filesystem::path& file, const PlanFile& plan) {
         {"tokens", plan.recipe.tokens},
         {"batch", plan.recipe.batch},
         {"seed", plan.recipe.seed},
-        {"documents", plan.batch_mask().documents()}}},
+        {"documents", plan.batch_mask().documents()},
+        {"objective", to_string(plan.objective)},
+        {"linear_parameters", plan.linear_parameters ? Json(*plan.linear_parameters) : Json()}}},
       {"strategy", plan.schedule.strategy},
       {"degrees", to_string(plan.schedule.degrees)},
       {"attention", to_string(plan.schedule.shape.kind)},
@@ -128,7 +163,8 @@ void write_plan_file(const std::filesystem::path& file, const PlanFile& plan) {
        {{"evaluator", plan.predicted.evaluator},
         {"device", plan.predicted.device},
         {"forward_seconds", plan.predicted.forward_seconds},
-        {"backward_seconds", plan.predicted.backward_seconds}}},
+        {"backward_seconds", plan.predicted.backward_seconds},
+        {"layer", layer_json(plan.predicted)}}},
       {"contaminated", plan.contaminated ? Json(*plan.contaminated) : Json()},
       {"cluster_yaml", plan.cluster_text},
       {"schedule", to_json(plan.schedule)},
@@ -159,8 +195,12 @@ PlanFile read_plan_file(const std::filesystem::path& file) {
                  inputs.count<std::uint64_t>("seed")};
   plan.options = read_options(name, top.at("options"));
   if (!top.at("contaminated").is_null()) plan.contaminated = read_offsets(name, top.at("contaminated"));
-  plan.predicted = {predicted.text("evaluator"), predicted.text("device"), predicted.seconds("forward_seconds"),
-                    predicted.seconds("backward_seconds")};
+  plan.predicted = {predicted.text("evaluator"),
+                    predicted.text("device"),
+                    predicted.seconds("forward_seconds"),
+                    predicted.seconds("backward_seconds"),
+                    {}};
+  read_objective(name, inputs, predicted, plan);
   try {
     plan.schedule = schedule_from_json(top.at("schedule"));
     verify(plan.schedule, plan.schedule.mask);

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "planner/cost/linear_work.hpp"
 #include "planner/ir/schedule.hpp"
+#include "planner/search/objective.hpp"
 #include "planner/strategies/strategy.hpp"
 #include "tools/planning_inputs.hpp"
 
@@ -15,12 +17,18 @@ namespace hsap {
 
 inline constexpr int kPlanFileVersion = 1;
 
+struct PhaseSeconds {
+  double forward_seconds = 0;
+  double backward_seconds = 0;
+};
+
 /// Predicted seconds of one layer's attention, and by what.
 struct Prediction {
   std::string evaluator;  ///< "simulate" or "estimate"
   std::string device;     ///< "H100 SXM"
   double forward_seconds = 0;
   double backward_seconds = 0;
+  std::optional<PhaseSeconds> layer = {};  ///< of the whole layer, where its linear work is known
 };
 
 struct PlanFile {
@@ -32,6 +40,9 @@ struct PlanFile {
   std::optional<std::string> mask;  ///< the rule that was asked for in place of the layer's
   BatchRecipe recipe;
   StrategyOptions options;
+  /// What it was chosen and placed by. Plans written before layers were ranked do not say it: attention.
+  Objective objective = Objective::attention;
+  std::optional<double> linear_parameters;  ///< LayerKind::linear_parameters, where they are known
   Prediction predicted;
   /// cu_seqlens of the batch, when the schedule contaminates: when it is made for one document of all tokens, as published code
   /// is that does not look at documents.
@@ -40,6 +51,8 @@ struct PlanFile {
 
   /// The mask of the batch, which the results should respect.
   DocumentMask batch_mask() const { return DocumentMask(contaminated.value_or(schedule.mask.offsets()), schedule.mask.rule()); }
+  /// What the objective counts beside attention.
+  LinearWork linear_work(const KernelTimes& kernels) const;
   /// The GPUs the plan was made for.
   ClusterTopology cluster() const { return parse_cluster(cluster_text, cluster_name, gpus).topology; }
 };

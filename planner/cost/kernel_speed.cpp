@@ -1,6 +1,7 @@
 #include "planner/cost/kernel_speed.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <string_view>
 
@@ -52,6 +53,11 @@ const char* const kAmpereSource =
     "forward fitted to 1,644 rows of A100 attention (NVIDIA aiconfigurator, SGLang 0.5.10), mean error 7.0 %, "
     "largest 41 % on 1,637 others; backward fitted to 9 published rows (FlashAttention-2), mean error 3.7 % on 6 others";
 
+/// Of peak FLOP/s, that a layer's matrix multiplications attain: the lower end of the 80 to 90 % that the FlashAttention-2
+/// (A100) and FlashAttention-3 (H100) papers name, in their introductions, for optimised GEMM. Assumed of a layer as a whole:
+/// norms and activations are not counted, nor are experts with few tokens.
+constexpr double kLinearEfficiency = 0.80;
+
 bool names_any(const std::string& name, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
@@ -86,6 +92,14 @@ double seconds_per_pair(const KernelSpeed& speed, const AttentionShape& shape, P
   const PassSpeed& pass = speed.family->pass(phase);
   const double matrix_rate = pass.matrix_efficiency * speed.matrix_flops_per_second * relative_matrix_rate(shape.dtype);
   return flops_per_pair(shape, phase) / matrix_rate + pass.softmax_seconds_per_pair;
+}
+
+double linear_flops_per_second(const KernelSpeed& speed, DType dtype) {
+  return kLinearEfficiency * speed.multiprocessors * speed.matrix_flops_per_second * relative_matrix_rate(dtype);
+}
+
+std::string linear_source() {
+  return "linear work assumed at " + std::to_string(std::lround(100 * kLinearEfficiency)) + " % of peak FLOP/s";
 }
 
 }  // namespace hsap

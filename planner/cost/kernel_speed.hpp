@@ -1,5 +1,5 @@
-// What attention kernels attain on each kind of GPU: the one table of fitted constants, with their sources and errors. Used by
-// KernelTimes only. The model and its validation are in README.md beside this file.
+// What attention kernels and matrix multiplications attain on each kind of GPU: the one table of constants, with their sources
+// and errors. Used by KernelTimes only. The model and its validation are in README.md beside this file.
 #pragma once
 
 #include <string>
@@ -46,5 +46,10 @@ KernelSpeed speed_of(const DeviceKind& device);
 
 /// Seconds that one multiprocessor spends on one (query, key) pair of one head, at best.
 double seconds_per_pair(const KernelSpeed& speed, const AttentionShape& shape, Phase phase);
+
+/// FLOP/s of the whole device on the large matrix multiplications of a layer's linear work.
+double linear_flops_per_second(const KernelSpeed& speed, DType dtype);
+/// "linear work assumed at 80 % of peak FLOP/s, ...".
+std::string linear_source();
 
 }  // namespace hsap

@@ -15,6 +15,9 @@ constexpr double kStreamingEfficiency = 0.85;
 /// Of one small kernel (assumed: launch, ramp up, drain).
 constexpr double kSmallKernelSeconds = 4e-6;
 
+/// Per token: a multiplication and an addition; backward, for the gradients of input and of weights each.
+double linear_flops_per_parameter(Phase phase) { return phase == Phase::forward ? 2 : 4; }
+
 /// What Attend and AttendBackward have in common.
 struct AttentionOp {
   const Slice& q;
@@ -104,9 +107,7 @@ double KernelTimes::seconds(const Schedule& schedule, RankId rank, const Op& op)
           [&](const Delta& body) { return has_rows(body.o) ? streaming() : 0.0; },
           [&](const Accumulate& body) { return transfers(body.terms); },
           [&](const Copy& body) { return transfers(body.terms); },
-          [&](const Zero& body) {
-            return std::any_of(body.slices.begin(), body.slices.end(), has_rows) ? streaming() : 0.0;
-          },
+          [&](const Zero& body) { return std::any_of(body.slices.begin(), body.slices.end(), has_rows) ? streaming() : 0.0; },
           [&](const StateUpdate& body) { return state_product(body.a); },
           [&](const StateSum&) { return streaming(); },
           [&](const StateApply& body) { return state_product(body.x); },
@@ -119,9 +120,14 @@ double KernelTimes::best_attention_flops_per_second(RankId rank, const Attention
   return speed.multiprocessors * flops_per_pair(shape, phase) / seconds_per_pair(speed, shape, phase);
 }
 
+double KernelTimes::linear_seconds_per_token(RankId rank, double parameters, DType dtype, Phase phase) const {
+  return linear_flops_per_parameter(phase) * parameters / linear_flops_per_second(speed_of_rank(rank), dtype);
+}
+
 std::string KernelTimes::provenance() const {
   std::string text;
-  for (const Device& device : devices_) text += device.kind.name + ": " + device.speed.source + "; other kernels assumed\n";
+  for (const Device& device : devices_)
+    text += device.kind.name + ": " + device.speed.source + "; " + linear_source() + "; other kernels assumed\n";
   return text;
 }
 

@@ -21,6 +21,9 @@ class KernelTimes {
   double seconds(const Schedule& schedule, RankId rank, const Op& op) const;
   /// FLOP/s that attention of one long document attains at best on the device of `rank`: what lower bounds divide by.
   double best_attention_flops_per_second(RankId rank, const AttentionShape& shape, Phase phase) const;
+  /// Seconds that a token's linear work in one layer takes on the device of `rank`: 2 FLOP per parameter that the token
+  /// multiplies (LayerKind::linear_parameters) forward, 4 backward, at the rate of large matrix multiplications.
+  double linear_seconds_per_token(RankId rank, double parameters, DType dtype, Phase phase) const;
   /// Where the numbers come from, one line per device kind: "H100 SXM: fitted to ..., mean error ... % on ...".
   std::string provenance() const;
 

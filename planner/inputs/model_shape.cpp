@@ -5,6 +5,11 @@
 
 namespace hsap {
 
+double LayerKind::known_linear_parameters() const {
+  if (!linear_parameters) throw InvalidInput(linear_unknown);
+  return *linear_parameters;
+}
+
 const LayerKind& ModelShape::kind(const std::string& wanted) const {
   std::vector<std::string> names;
   for (const LayerKind& kind : kinds) {

@@ -1,7 +1,8 @@
-// What hsap knows of a model: the attention sizes of each kind of layer. Sizes, never times.
+// What hsap knows of a model: the attention sizes and the linear work of each kind of layer. Sizes, never times.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,16 +12,23 @@ namespace hsap {
 
 /// Layers that have the same attention.
 struct LayerKind {
-  std::string name;            ///< "full", "sliding", "linear"; "full-64/16" (heads) for a second full kind with other heads
+  std::string name;  ///< "full", "sliding", "linear"; "full-64/16" (heads) for a second full kind with other heads
   AttentionShape attention;
-  std::vector<int> layers;     ///< indices, ascending, from 0
+  std::vector<int> layers;  ///< indices, ascending, from 0
+  /// Parameters that a token multiplies in one layer outside attention's core (projections; MLP, or router, active and shared
+  /// experts): the mean over `layers`. None: the file does not tell, and `linear_unknown` says what is missing.
+  std::optional<double> linear_parameters = {};
+  std::string linear_unknown = {};
+
+  /// linear_parameters. Throws InvalidInput (linear_unknown) when they are not known.
+  double known_linear_parameters() const;
 };
 
 struct ModelShape {
   std::string name;
-  int layers = 0;              ///< all layers, those without attention included
+  int layers = 0;  ///< all layers, those without attention included
   int hidden = 0;
-  std::vector<LayerKind> kinds;  ///< only layers with attention; most layers first
+  std::vector<LayerKind> kinds;      ///< only layers with attention; most layers first
   std::vector<std::string> remarks;  ///< what the reader decided and a person should know, one line each
 
   /// The kind called `name`. Throws InvalidInput listing the kinds there are.

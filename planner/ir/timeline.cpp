@@ -9,8 +9,13 @@ namespace hsap {
 
 double PhaseTimeline::seconds() const {
   double last = 0;
-  for (const auto& ops : ranks)
-    for (const OpTime& time : ops) last = std::max(last, time.end);
+  for (RankId rank = 0; rank < ranks.size(); ++rank) last = std::max(last, seconds(rank));
+  return last;
+}
+
+double PhaseTimeline::seconds(RankId rank) const {
+  double last = 0;
+  for (const OpTime& time : ranks[rank]) last = std::max(last, time.end);
   return last;
 }
 

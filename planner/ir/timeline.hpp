@@ -17,6 +17,8 @@ struct PhaseTimeline {
   std::vector<std::vector<OpTime>> ranks;  ///< [rank][op id]
   /// End of the last op of any rank; 0 when there is none.
   double seconds() const;
+  /// End of the last op of `rank`; 0 when it has none.
+  double seconds(RankId rank) const;
 };
 
 struct Timeline {

@@ -88,19 +88,29 @@ class Comparer {
 
     check_options_known(strategies, request_.options);
     Comparison comparison;
-    comparison.lower_bound_seconds = lower_bound_seconds(request_.problem, kernels_);
+    comparison.objective = request_.objective;
+    comparison.bounds = lower_bounds(request_.problem, ranked_work(), kernels_);
     std::vector<std::pair<const Strategy*, Degrees>> rows;
     for (const Strategy* strategy : strategies) collect(*strategy, rows, comparison.outcomes);
     std::size_t done = 0;
     for (const auto& [strategy, degrees] : rows) {
       if (progress_) progress_(done++, rows.size(), strategy->name() + " " + to_string(degrees));
-      comparison.outcomes.push_back(evaluate(*strategy, degrees));
+      Measured measured = evaluate(*strategy, degrees);
+      if (may_be_best(measured.outcome) && (!best_timeline_ || seconds_of(measured.outcome) < best_seconds_)) {
+        best_seconds_ = seconds_of(measured.outcome);
+        best_timeline_ = std::move(measured.timeline);
+      }
+      comparison.outcomes.push_back(std::move(measured.outcome));
     }
     rank(comparison);
+    if (comparison.best) comparison.best_causes = causes_of(comparison.outcomes[*comparison.best]);
     return comparison;
   }
 
  private:
+  /// Linear work as far as the objective counts it.
+  LinearWork ranked_work() const { return request_.objective == Objective::layer ? request_.linear_work : LinearWork{}; }
+
   /// Adds the degrees to evaluate, or one invalid outcome with the reason.
   void collect(const Strategy& strategy, std::vector<std::pair<const Strategy*, Degrees>>& rows,
                std::vector<Outcome>& outcomes) const {
@@ -130,8 +140,18 @@ class Comparer {
     return outcome;
   }
 
+  struct Measured {
+    Outcome outcome;
+    Timeline timeline;
+  };
+
+  double seconds_of(const Outcome& outcome) const { return outcome.seconds(request_.objective); }
+  bool may_be_best(const Outcome& outcome) const {
+    return outcome.valid && outcome.fits && !outcome.contamination && outcome.attention == request_.problem.shape.kind;
+  }
+
   /// The strategy at these degrees with its best options.
-  Outcome evaluate(const Strategy& strategy, const Degrees& degrees) const {
+  Measured evaluate(const Strategy& strategy, const Degrees& degrees) const {
     Problem problem = problem_for(strategy, request_.problem);
     const bool contaminates = request_.as_published && strategy.published_ignores_documents() && problem.mask.documents() > 1;
     if (contaminates) problem = without_documents(std::move(problem));
@@ -144,24 +164,29 @@ class Comparer {
     std::string refusal;  // of options that were asked for
     for (const StrategyOptions& options : candidates) {
       try {
-        const Timeline timeline = estimate(strategy.lower(problem, degrees, options), cluster_, kernels_);
-        screened.emplace_back(timeline.forward.seconds() + timeline.backward.seconds(), options);
+        const Schedule schedule = strategy.lower(problem, degrees, options);
+        const Timeline timeline = estimate(schedule, cluster_, kernels_);
+        screened.emplace_back(layer_seconds(schedule, timeline, Phase::forward, ranked_work()) +
+                                  layer_seconds(schedule, timeline, Phase::backward, ranked_work()),
+                              options);
       } catch (const InvalidInput& error) {
         refusal = error.what();
       }
     }
-    if (screened.empty()) return refused(strategy, problem, degrees, refusal);
+    if (screened.empty()) return {refused(strategy, problem, degrees, refusal), {}};
     std::stable_sort(screened.begin(), screened.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     screened.resize(std::min(screened.size(), kFinalists));
 
-    std::optional<Outcome> best;
+    std::optional<Measured> best;
+    const auto order = [&](const Measured& measured) {
+      return std::pair(!measured.outcome.fits, seconds_of(measured.outcome));
+    };
     for (const auto& [seconds, options] : screened) {
-      Outcome outcome = measure(strategy, problem, degrees, options);
-      if (!best || std::pair(!outcome.fits, outcome.seconds()) < std::pair(!best->fits, best->seconds()))
-        best = std::move(outcome);
+      Measured measured = measure(strategy, problem, degrees, options);
+      if (!best || order(measured) < order(*best)) best = std::move(measured);
     }
-    if (contaminates) best->contamination = contamination(strategy, *best);
-    return *best;
+    if (contaminates) best->outcome.contamination = contamination(strategy, best->outcome);
+    return *std::move(best);
   }
 
   Contamination contamination(const Strategy& strategy, const Outcome& outcome) const {
@@ -171,12 +196,13 @@ class Comparer {
                                                          total_flops(strategy.lower(right, outcome.degrees, outcome.options))};
   }
 
-  Outcome measure(const Strategy& strategy, const Problem& problem, const Degrees& degrees,
-                  const StrategyOptions& options) const {
+  Measured measure(const Strategy& strategy, const Problem& problem, const Degrees& degrees,
+                   const StrategyOptions& options) const {
     const Schedule schedule = strategy.lower(problem, degrees, options);
     verify(schedule, problem.mask);
-    const Timeline timeline = evaluator_(schedule);
-    Outcome outcome;
+    Measured measured{{}, evaluator_(schedule)};
+    const Timeline& timeline = measured.timeline;
+    Outcome& outcome = measured.outcome;
     outcome.strategy = strategy.name();
     outcome.attention = problem.shape.kind;
     outcome.degrees = degrees;
@@ -184,6 +210,8 @@ class Comparer {
     outcome.valid = true;
     outcome.forward_seconds = timeline.forward.seconds();
     outcome.backward_seconds = timeline.backward.seconds();
+    outcome.layer_forward_seconds = layer_seconds(schedule, timeline, Phase::forward, request_.linear_work);
+    outcome.layer_backward_seconds = layer_seconds(schedule, timeline, Phase::backward, request_.linear_work);
     std::vector<double> sent(schedule.ranks.size(), 0);
     for (const Phase phase : {Phase::forward, Phase::backward}) {
       outcome.exposed_communication_seconds += exposed_communication_seconds(schedule, timeline, phase);
@@ -192,9 +220,17 @@ class Comparer {
     }
     outcome.bytes_sent_busiest_rank = *std::max_element(sent.begin(), sent.end());
     outcome.bytes_between_nodes = bytes_between_nodes(schedule, problem);
-    outcome.over_bound = outcome.seconds() / lower_bound_seconds(problem_for(strategy, request_.problem), kernels_);
+    outcome.over_bound =
+        seconds_of(outcome) / lower_bounds(problem_for(strategy, request_.problem), ranked_work(), kernels_).front().seconds;
     check_memory(schedule, outcome);
-    return outcome;
+    return measured;
+  }
+
+  PhaseCauses causes_of(const Outcome& outcome) const {
+    const Schedule schedule = lower(outcome, request_.problem);
+    const std::optional<Schedule> uncapped = without_token_cap(schedule, outcome.options, request_.problem);
+    return phase_causes(schedule, request_.problem.mask, *best_timeline_, cluster_, kernels_, ranked_work(),
+                        uncapped ? &*uncapped : nullptr);
   }
 
   void check_memory(const Schedule& schedule, Outcome& outcome) const {
@@ -213,7 +249,7 @@ class Comparer {
     std::vector<Outcome>& outcomes = comparison.outcomes;
     const auto order = [&](const Outcome& outcome) {
       return std::tuple(!outcome.valid, outcome.attention != request_.problem.shape.kind, outcome.contamination.has_value(),
-                        !outcome.fits, outcome.seconds());
+                        !outcome.fits, seconds_of(outcome));
     };
     std::stable_sort(outcomes.begin(), outcomes.end(), [&](const Outcome& a, const Outcome& b) { return order(a) < order(b); });
     if (!request_.every_degree) {
@@ -224,11 +260,8 @@ class Comparer {
           best_of_strategy.push_back(std::move(outcome));
       outcomes = std::move(best_of_strategy);
     }
-    for (std::size_t i = 0; i < outcomes.size() && !comparison.best; ++i) {
-      const Outcome& outcome = outcomes[i];
-      const bool right = outcome.valid && !outcome.contamination && outcome.attention == request_.problem.shape.kind;
-      if (right && outcome.fits) comparison.best = i;
-    }
+    for (std::size_t i = 0; i < outcomes.size() && !comparison.best; ++i)
+      if (may_be_best(outcomes[i])) comparison.best = i;
   }
 
   const CompareRequest& request_;
@@ -236,6 +269,8 @@ class Comparer {
   const KernelTimes& kernels_;
   const Evaluator& evaluator_;
   const Progress& progress_;
+  std::optional<Timeline> best_timeline_;  ///< of the best outcome so far
+  double best_seconds_ = 0;
 };
 
 }  // namespace
@@ -254,6 +289,13 @@ Problem make_problem(const AttentionShape& shape, const std::vector<Token>& offs
   return problem;
 }
 
+Problem make_problem(const AttentionShape& shape, const std::vector<Token>& offsets, const ClusterTopology& cluster,
+                     const LinearWork& work, const KernelTimes& kernels) {
+  Problem problem = make_problem(shape, offsets, cluster);
+  problem.pairs_per_token = pairs_per_token(shape, work, kernels);
+  return problem;
+}
+
 Problem without_documents(Problem problem) {
   problem.mask = DocumentMask({0, problem.mask.tokens()}, problem.mask.rule());
   return problem;
@@ -264,6 +306,13 @@ Schedule lower(const Outcome& outcome, const Problem& problem) {
   Problem served = problem_for(strategy, problem);
   if (outcome.contamination) served = without_documents(std::move(served));
   return strategy.lower(served, outcome.degrees, outcome.options);
+}
+
+std::optional<Schedule> without_token_cap(const Schedule& schedule, const StrategyOptions& options, const Problem& problem) {
+  const Strategy& strategy = find_strategy(schedule.strategy);
+  const std::optional<StrategyOptions> uncapped = strategy.without_token_cap(problem, options);
+  if (!uncapped) return std::nullopt;
+  return strategy.lower(problem, schedule.degrees, *uncapped);
 }
 
 }  // namespace hsap

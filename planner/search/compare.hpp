@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "planner/cost/estimate.hpp"
+#include "planner/cost/linear_work.hpp"
 #include "planner/inputs/cluster_topology.hpp"
+#include "planner/search/explanation/time_causes.hpp"
+#include "planner/search/lower_bound.hpp"
+#include "planner/search/objective.hpp"
 #include "planner/strategies/strategy.hpp"
 
 namespace hsap {
@@ -29,20 +33,27 @@ struct Outcome {
   std::optional<Contamination> contamination;  ///< its result is wrong
   bool valid = false;
   bool fits = false;
-  std::string reason;  ///< why it is not valid or does not fit; empty otherwise
-  double forward_seconds = 0;
+  std::string reason;          ///< why it is not valid or does not fit; empty otherwise
+  double forward_seconds = 0;  ///< of attention with its communication
   double backward_seconds = 0;
+  double layer_forward_seconds = 0;  ///< most, over ranks, of attention's end + linear work of the rank's tokens
+  double layer_backward_seconds = 0;
   double exposed_communication_seconds = 0;  ///< forward + backward
   double bytes_sent_busiest_rank = 0;        ///< forward + backward
   double bytes_between_nodes = 0;            ///< forward + backward, all nodes together
   double peak_memory_bytes = 0;              ///< busiest rank, one layer's attention
-  double over_bound = 0;                     ///< (forward + backward) / lower bound of its attention kind
+  double over_bound = 0;                     ///< seconds of the objective / lower bound of its attention kind
 
-  double seconds() const { return forward_seconds + backward_seconds; }
+  /// Forward + backward.
+  double seconds(Objective objective) const {
+    return objective == Objective::layer ? layer_forward_seconds + layer_backward_seconds : forward_seconds + backward_seconds;
+  }
 };
 
 struct CompareRequest {
-  Problem problem;                      ///< the layer as it is in the model
+  Problem problem;         ///< the layer as it is in the model
+  LinearWork linear_work;  ///< beside its attention
+  Objective objective = Objective::layer;
   std::vector<std::string> strategies;  ///< empty = all
   std::optional<Degrees> degrees;       ///< only these
   StrategyOptions options;              ///< of the strategies that have them; the rest is searched
@@ -51,33 +62,40 @@ struct CompareRequest {
 };
 
 struct Comparison {
-  double lower_bound_seconds = 0;  ///< of the model's own attention kind
+  Objective objective = Objective::layer;
+  std::vector<LowerBound> bounds;  ///< of the objective for the model's own attention kind, the one that binds first
   /// Best first: those that fit, those that do not, contaminated ones, other attention than the model's, invalid.
   std::vector<Outcome> outcomes;
-  std::optional<std::size_t> best;  ///< fastest that is right, fits and serves the model's own attention
+  std::optional<std::size_t> best;         ///< fastest that is right, fits and serves the model's own attention
+  std::optional<PhaseCauses> best_causes;  ///< of the best one's distance to the compute bound of the objective
+
+  double lower_bound_seconds() const { return bounds.front().seconds; }
 };
 
 /// Called as work proceeds: done, total, what is being evaluated.
 using Progress = std::function<void(std::size_t, std::size_t, const std::string&)>;
 
 /// estimate() screens the option sets of each strategy and degrees; `evaluator` decides among the best of them, each of which
-/// has passed verify() before. A strategy that does not serve softmax is evaluated on the linear counterpart of the layer and
-/// never named best, nor is one that contaminates. Throws InvalidInput for unknown strategies, and for options that none of
-/// them has.
+/// has passed verify() before. The objective is what both go by. A strategy that does not serve softmax is evaluated on the
+/// linear counterpart of the layer and never named best, nor is one that contaminates. Throws InvalidInput for unknown
+/// strategies, and for options that none of them has.
 Comparison compare(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels,
                    const Evaluator& evaluator, const Progress& progress = {});
 
-/// Compute bound of the layer, forward + backward: the least matrix FLOPs at the best attained rate, spread evenly over the
-/// ranks. No schedule of this problem is faster under the same KernelTimes.
-double lower_bound_seconds(const Problem& problem, const KernelTimes& kernels);
-
-/// One rank per GPU of the cluster, in its order.
+/// One rank per GPU of the cluster, in its order. Placed by attention alone.
 Problem make_problem(const AttentionShape& shape, const std::vector<Token>& offsets, const ClusterTopology& cluster);
+/// Placed by attention and `work`.
+Problem make_problem(const AttentionShape& shape, const std::vector<Token>& offsets, const ClusterTopology& cluster,
+                     const LinearWork& work, const KernelTimes& kernels);
 
 /// The problem as code that does not look at documents sees it: one document of all tokens.
 Problem without_documents(Problem problem);
 
 /// The schedule of a valid outcome again.
 Schedule lower(const Outcome& outcome, const Problem& problem);
+
+/// `schedule` as its strategy places it without a cap on the tokens of a rank; nullopt where there is none. `options` are those
+/// it was made with, `problem` what it serves. @pre `schedule` was lowered from them
+std::optional<Schedule> without_token_cap(const Schedule& schedule, const StrategyOptions& options, const Problem& problem);
 
 }  // namespace hsap

@@ -22,21 +22,26 @@ constexpr double kPairsPerToken = 512;
 
 struct PlacementLaw {
   const char* name;
-  Placement (*place)(const DocumentMask& mask, int groups, int groups_per_node);
+  bool searched;  ///< tried where no placement is asked for
+  Placement (*place)(const Problem& problem, int groups, int groups_per_node);
 };
 
-Placement cost_cut(const DocumentMask& mask, int groups, int groups_per_node, double token_cap) {
-  return place_cost_cut(mask, groups,
-                        {.token_cap = token_cap, .pairs_per_token = kPairsPerToken, .groups_per_node = groups_per_node});
+/// Balances pairs, the copies of rows and, where it counts, the linear work of tokens.
+Placement cost_cut(const Problem& problem, int groups, int groups_per_node, double token_cap) {
+  return place_cost_cut(problem.mask, groups,
+                        {.token_cap = token_cap,
+                         .pairs_per_token = kPairsPerToken + problem.pairs_per_token,
+                         .groups_per_node = groups_per_node});
 }
 
 /// The first one is the default.
 constexpr PlacementLaw kLaws[] = {
-    {"cost-cut", [](const DocumentMask& mask, int groups, int per_node) { return cost_cut(mask, groups, per_node, 1.25); }},
-    {"cost-cut-tight",
-     [](const DocumentMask& mask, int groups, int per_node) { return cost_cut(mask, groups, per_node, 1.05); }},
-    {"zigzag", [](const DocumentMask& mask, int groups, int) { return place_zigzag(mask, groups); }},
-    {"contiguous", [](const DocumentMask& mask, int groups, int) { return place_contiguous(mask, groups); }},
+    {"cost-cut", true, [](const Problem& p, int groups, int per_node) { return cost_cut(p, groups, per_node, 1.25); }},
+    {"cost-cut-tight", true, [](const Problem& p, int groups, int per_node) { return cost_cut(p, groups, per_node, 1.05); }},
+    {"cost-cut-uncapped", false,
+     [](const Problem& p, int groups, int per_node) { return cost_cut(p, groups, per_node, groups); }},
+    {"zigzag", true, [](const Problem& p, int groups, int) { return place_zigzag(p.mask, groups); }},
+    {"contiguous", true, [](const Problem& p, int groups, int) { return place_contiguous(p.mask, groups); }},
 };
 constexpr int kDefaultStages = 2;
 
@@ -62,12 +67,21 @@ class Hsap : public Strategy {
     if (problem.shape.kind == AttentionKind::linear) return {{.placement = "contiguous", .stages = 0}};
     std::vector<StrategyOptions> result;
     for (const PlacementLaw& law : kLaws)
-      for (const int stages : {1, 2, 4}) result.push_back({law.name, stages});
+      for (const int stages : {1, 2, 4})
+        if (law.searched) result.push_back({law.name, stages});
     result.push_back({.placement = kLaws[0].name, .stages = kDefaultStages, .kv = KvForBackward::again});
     result.push_back({.placement = kLaws[0].name, .stages = kDefaultStages, .exchange = KvRoute::direct});
     StrategyOptions cheaper{.placement = kLaws[0].name, .stages = kDefaultStages, .moving = Moving::cheaper};
     if (moves_queries(problem, degrees, cheaper)) result.push_back(cheaper);
     return result;
+  }
+
+  std::optional<StrategyOptions> without_token_cap(const Problem& problem, const StrategyOptions& options) const override {
+    const bool capped = options.placement.empty() || options.placement.starts_with("cost-cut");
+    if (!capped || problem.shape.kind == AttentionKind::linear) return std::nullopt;
+    StrategyOptions uncapped = options;
+    uncapped.placement = "cost-cut-uncapped";
+    return uncapped;
   }
 
  private:
@@ -98,7 +112,7 @@ class Hsap : public Strategy {
   }
 
   static Placement place(const Problem& problem, const Degrees& degrees, const std::string& law) {
-    return find_law(law).place(problem.mask, degrees.inter, groups_per_node(problem, degrees));
+    return find_law(law).place(problem, degrees.inter, groups_per_node(problem, degrees));
   }
 
   static void exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const Problem& problem,

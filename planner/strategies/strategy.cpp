@@ -22,4 +22,8 @@ Schedule Strategy::lower(const Problem& problem, const Degrees& degrees, const S
 
 std::vector<StrategyOptions> Strategy::variants(const Problem&, const Degrees&) const { return {StrategyOptions{}}; }
 
+std::optional<StrategyOptions> Strategy::without_token_cap(const Problem&, const StrategyOptions&) const {
+  return std::nullopt;
+}
+
 }  // namespace hsap

@@ -20,6 +20,9 @@ struct Problem {
   std::vector<int> node_of_rank;
   /// Head-parallel degrees need not divide the heads: some ranks then hold one head more.
   bool ragged_heads = false;
+  /// Seconds of a token's linear work over seconds of a (query, key) pair in all heads, forward + backward (planner/cost/
+  /// linear_work.hpp): what placement balances beside pairs. 0: attention alone.
+  double pairs_per_token = 0;
 
   /// Consecutive ranks per node when all nodes have equally many, else nullopt.
   std::optional<int> uniform_ranks_per_node() const;
@@ -44,6 +47,8 @@ class Strategy {
   virtual bool published_ignores_documents() const { return false; }
   /// Option sets worth trying for these degrees; at least one.
   virtual std::vector<StrategyOptions> variants(const Problem& problem, const Degrees& degrees) const;
+  /// `options` with no cap on the tokens of a rank, where they have one: what the cap costs is measured against that.
+  virtual std::optional<StrategyOptions> without_token_cap(const Problem& problem, const StrategyOptions& options) const;
   /// The schedule, forward and backward. Throws InvalidInput when the degrees or options do not fit, naming those that would.
   Schedule lower(const Problem& problem, const Degrees& degrees, const StrategyOptions& options = {}) const;
 

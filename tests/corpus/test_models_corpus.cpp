@@ -189,6 +189,52 @@ TEST_CASE("models corpus: the fragment in braces is refused because its heads do
   CHECK(refusal("{" + text + "}", "f") == "f: hidden_size 8196 % num_attention_heads 64 != 0, give head_dim");
 }
 
+/// What a model's publisher says of its parameters; `outside`: of them, those of tables and output, which no layer has.
+struct PublishedParameters {
+  const char* file;
+  double active;   ///< that a token goes through
+  double outside;  ///< counted in `active` but in no layer
+  double tolerance;
+};
+// Sources: model cards on Hugging Face, and for DeepSeek-V3 and Kimi K2 their reports (37 and 32 billion activated). Outside:
+// vocabulary x hidden, once where the card's figure is of the work (output only), twice where it counts the input table, too.
+constexpr PublishedParameters kPublished[] = {
+    {"meta-llama--Meta-Llama-3.1-8B", 8.03e9, 2 * 128256 * 4096.0, 1e-3},
+    {"meta-llama--Meta-Llama-3.1-70B", 70.6e9, 2 * 128256 * 8192.0, 1e-3},
+    {"meta-llama--Llama-2-13b-hf", 13.02e9, 2 * 32000 * 5120.0, 1e-3},
+    {"Qwen--Qwen3-8B", 6.95e9, 0, 1e-3},
+    {"Qwen--Qwen2.5-7B", 6.53e9, 0, 1e-3},
+    {"Qwen--Qwen3-30B-A3B", 3.3e9, 2 * 151936 * 2048.0, 0.02},
+    {"Qwen--Qwen3-235B-A22B", 22e9, 2 * 151936 * 4096.0, 0.02},
+    {"mistralai--Mixtral-8x22B-v0.1", 39e9, 2 * 32768 * 6144.0, 0.01},
+    {"deepseek-ai--DeepSeek-V3", 37e9, 129280 * 7168.0, 0.02},
+    {"moonshotai--Kimi-K2-Instruct", 32e9, 163840 * 7168.0, 0.02},
+    {"openai--gpt-oss-120b", 5.13e9, 201088 * 2880.0, 0.01},
+    {"openai-community--gpt2-large", 774e6, (50257 + 1024) * 1280.0, 2e-3},
+    {"Qwen--Qwen3.5-27B", 27e9, 2 * 248320 * 5120.0, 0.02},
+};
+
+TEST_CASE("models corpus: linear parameters of all layers are the published active parameters") {
+  for (const PublishedParameters& published : kPublished) {
+    CAPTURE(published.file);
+    const ModelShape model = read_model_config(corpus() / (std::string(published.file) + ".config.json"));
+    double parameters = 0;
+    for (const LayerKind& kind : model.kinds)
+      parameters += static_cast<double>(kind.layers.size()) * kind.known_linear_parameters();
+    CHECK(parameters == Approx(published.active - published.outside).epsilon(published.tolerance));
+  }
+}
+
+TEST_CASE("models corpus: every file tells the linear work of all its kinds of layers") {
+  for (const ModelFacts& facts : kModels) {
+    CAPTURE(facts.file);
+    for (const LayerKind& kind : read_model_config(corpus() / (facts.file + ".config.json")).kinds) {
+      CAPTURE(kind.name, kind.linear_unknown);
+      CHECK(kind.linear_parameters.value_or(0) > 0);
+    }
+  }
+}
+
 TEST_CASE("models corpus: presets are the models of the files") {
   const std::pair<const char*, const char*> pairs[] = {{"Llama-3.1-8B", "meta-llama--Meta-Llama-3.1-8B"},
                                                        {"Llama-3.1-70B", "meta-llama--Meta-Llama-3.1-70B"},
@@ -213,6 +259,7 @@ TEST_CASE("models corpus: presets are the models of the files") {
       CHECK(built_in.kinds[i].name == model.kinds[i].name);
       CHECK(built_in.kinds[i].attention == model.kinds[i].attention);
       CHECK(built_in.kinds[i].layers == model.kinds[i].layers);
+      CHECK(built_in.kinds[i].linear_parameters == model.kinds[i].linear_parameters);
     }
   }
 }

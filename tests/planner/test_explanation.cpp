@@ -135,22 +135,71 @@ TEST_CASE("waits: what a rank computes nothing for, and when it is done") {
 TEST_CASE("causes: kernels, messages on their way and waiting are told apart on the busiest rank") {
   // Of 24 pairs rank 1 has 18, so it is the busiest. It computes in [0, 2] and [3, 5], of that [4, 5] merging.
   const RingRun ring(ring_times({{2.5, 3}, {0, 1}}, {{0, 3}, {0, 2}, {3, 4}, {4, 5}}));
-  const TimeCauses causes = time_causes(ring.run, ring.schedule.mask, ring.kernels);
+  const TimeCauses causes = time_causes(ring.run, ring.schedule.mask, ring.kernels, {});
   CHECK(causes.busiest_rank == kSecond);
   CHECK(causes.seconds == 5);
   CHECK(causes.extra_work == Approx(0).margin(1e-18));
   CHECK(causes.imbalance == Approx((18.0 / 12 - 1) * causes.bound_seconds));
-  CHECK(causes.kernel_inefficiency == Approx(3));  // the work itself takes nanoseconds
+  CHECK(causes.kernel_fragments == Approx(3));  // the work itself takes nanoseconds
   CHECK(causes.other_kernels == 1);
-  CHECK(causes.exposed_communication == 0.5);
+  CHECK(causes.exposed_communication == Approx(0.5));
   CHECK(causes.waiting == 0.5);
+  CHECK(causes.memory_cap == 0);
   CHECK(causes.sum() == Approx(causes.seconds - causes.bound_seconds));
+}
+
+TEST_CASE("causes: a message is in its latency first, on the links then") {
+  // Both ends are posted at 2.5 and the latency is 5 us: one message of 10 us, one that ends within its latency.
+  const RingRun on_links(ring_times({{2.5, 2.50001}, {0, 1}}, {{0, 2.50001}, {0, 2}, {3, 4}, {4, 5}}));
+  const TimeCauses late = time_causes(on_links.run, on_links.schedule.mask, on_links.kernels, {});
+  CHECK(late.latency == Approx(5e-6));
+  CHECK(late.exposed_communication == Approx(5e-6));
+  const RingRun short_one(ring_times({{2.5, 2.500003}, {0, 1}}, {{0, 2.500003}, {0, 2}, {3, 4}, {4, 5}}));
+  const TimeCauses latent = time_causes(short_one.run, short_one.schedule.mask, short_one.kernels, {});
+  CHECK(latent.latency == Approx(3e-6));
+  CHECK(latent.exposed_communication == 0);
+  CHECK(latent.sum() == Approx(latent.seconds - latent.bound_seconds));
+}
+
+TEST_CASE("causes: of a layer, linear work follows attention and may make another rank the busiest") {
+  const RingRun ring(ring_times({{2.5, 3}, {0, 1}}, {{0, 3}, {0, 2}, {3, 4}, {4, 5}}));
+  const TimeCauses equal = time_causes(ring.run, ring.schedule.mask, ring.kernels, {{1, 1}, {1, 1}});  // 4 tokens on each rank
+  CHECK(equal.busiest_rank == kSecond);
+  CHECK(equal.seconds == 9);
+  CHECK(equal.bound_seconds == Approx(4));
+  CHECK(equal.kernel_fragments == Approx(3));
+  CHECK(equal.other_kernels == 1);
+  CHECK(equal.waiting == Approx(0.5));
+  CHECK(equal.sum() == Approx(equal.seconds - equal.bound_seconds));
+
+  // Rank 0 computes in [0, 1] and, when its exchange has ended at 3, its linear work in [3, 15].
+  const TimeCauses slow = time_causes(ring.run, ring.schedule.mask, ring.kernels, {{3, 1}, {3, 1}});
+  CHECK(slow.busiest_rank == kFirst);
+  CHECK(slow.seconds == 15);
+  CHECK(slow.bound_seconds == Approx(8 / (1.0 / 3 + 1)));
+  CHECK(slow.imbalance == Approx(12 - slow.bound_seconds));
+  CHECK(slow.exposed_communication == Approx(0.5));
+  CHECK(slow.waiting == Approx(1.5));
+  CHECK(slow.sum() == Approx(slow.seconds - slow.bound_seconds));
+}
+
+TEST_CASE("causes: the memory cap's part of the imbalance is what the schedule without a cap does not have") {
+  const RingRun ring(ring_times({{0, 1}, {0, 1}}, {{0, 1}, {0, 2}, {2, 4}, {4, 5}}));
+  const TimeCauses all = time_causes(ring.run, ring.schedule.mask, ring.kernels, {});
+  const TimeCauses same = time_causes(ring.run, ring.schedule.mask, ring.kernels, {}, &ring.schedule);
+  CHECK(same.memory_cap == 0);
+  CHECK(same.imbalance == all.imbalance);
+  const Schedule balanced = two_rank_ulysses();  // other sizes, but no imbalance
+  const TimeCauses capped = time_causes(ring.run, ring.schedule.mask, ring.kernels, {}, &balanced);
+  CHECK(capped.memory_cap == Approx(all.imbalance));
+  CHECK(capped.imbalance == Approx(0).margin(1e-18));
+  CHECK(capped.sum() == Approx(all.sum()));
 }
 
 TEST_CASE("causes: pairs outside the batch's documents are extra work") {
   const RingRun ring(ring_times({{0, 1}, {0, 1}}, {{0, 1}, {0, 2}, {2, 4}, {4, 5}}));
-  const TimeCauses right = time_causes(ring.run, ring.schedule.mask, ring.kernels);
-  const TimeCauses wrong = time_causes(ring.run, DocumentMask({0, 2, 5, 8}), ring.kernels);
+  const TimeCauses right = time_causes(ring.run, ring.schedule.mask, ring.kernels, {});
+  const TimeCauses wrong = time_causes(ring.run, DocumentMask({0, 2, 5, 8}), ring.kernels, {});
   CHECK(wrong.extra_work == Approx(right.bound_seconds * (24.0 - 15) / 24));
   CHECK(wrong.sum() == Approx(wrong.seconds - wrong.bound_seconds));
 }
@@ -197,29 +246,38 @@ TEST_CASE("explanation: for every strategy the causes add up, the path is unbrok
   CAPTURE(seed, ranks);
   const ClusterTopology cluster = bare_switch(static_cast<RankId>(ranks));
   const KernelTimes kernels(cluster);
+  // Of attention alone, and of a layer: 20 million parameters, more on some ranks than on others.
+  LinearWork work;
+  if (GENERATE(false, true)) work = linear_work(2e7, DType::bf16, ranks, kernels);
+  if (work.counted() && ranks > 2) work.forward[1] *= 3, work.backward[2] *= 5;
   for (const std::vector<Token>& offsets : {random_offsets(seed, 2000), offsets_of({1, 900, 3}), offsets_of({1})}) {
     const Problem problem = problem_of(kind, offsets, ranks, ranks);
     for (const Choice& choice : choices_for(problem)) {
       INFO(choice.describe());
       const Schedule schedule = choice.strategy->lower(problem, choice.degrees, choice.options);
       const Timeline timeline = estimate(schedule, cluster, kernels);
-      const Explanation explanation = explain(schedule, problem.mask, timeline, cluster, kernels);
+      const std::optional<Schedule> uncapped = without_token_cap(schedule, choice.options, problem);
+      const Explanation explanation =
+          explain(schedule, problem.mask, timeline, cluster, kernels, work, uncapped ? &*uncapped : nullptr);
       double bound = 0;
       for (const Phase phase : {Phase::forward, Phase::backward}) {
         const PhaseExplanation& facts = phase_of(explanation, phase);
         const TimeCauses& causes = facts.causes;
-        REQUIRE(causes.seconds == phase_of(timeline, phase).seconds());
+        REQUIRE(causes.seconds == layer_seconds(schedule, timeline, phase, work));
+        REQUIRE(causes.seconds >= phase_of(timeline, phase).seconds());
         REQUIRE(causes.sum() == Approx(causes.seconds - causes.bound_seconds).epsilon(1e-9));
         const double least = -1e-9 * causes.seconds;
         REQUIRE(causes.extra_work >= least);
         REQUIRE(causes.imbalance >= least);
-        REQUIRE(causes.kernel_inefficiency >= least);
+        REQUIRE(causes.memory_cap >= 0);
+        REQUIRE(causes.kernel_fragments >= least);
         REQUIRE(causes.other_kernels >= 0);
         REQUIRE(causes.exposed_communication >= least);
+        REQUIRE(causes.latency >= least);
         REQUIRE(causes.waiting >= least);
         bound += causes.bound_seconds;
 
-        require_unbroken(facts.critical_path, causes.seconds);
+        require_unbroken(facts.critical_path, phase_of(timeline, phase).seconds());
         for (const PathStep& step : facts.critical_path) REQUIRE_FALSE(step.kind.empty());
         double waited = 0;
         for (const Wait& wait : facts.most_waiting.waits) waited += wait.seconds;
@@ -227,7 +285,7 @@ TEST_CASE("explanation: for every strategy the causes add up, the path is unbrok
         REQUIRE(facts.most_waiting.seconds == Approx(facts.idle_seconds[facts.most_waiting.rank]).margin(1e-12));
         REQUIRE(facts.traffic.bytes_sent == bytes_sent_by_rank(schedule, phase));
       }
-      REQUIRE(bound == Approx(lower_bound_seconds(problem, kernels)));
+      REQUIRE(bound == Approx(lower_bounds(problem, work, kernels).front().seconds));
       double alive = 0;
       for (const MemoryTerm& term : explanation.memory.terms) alive += term.bytes;
       REQUIRE(alive == peak_memory(schedule).peak_bytes);

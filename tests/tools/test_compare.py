@@ -7,8 +7,9 @@ import unittest
 
 from commands import SMALL, STRATEGIES, CommandTest
 
-NUMBERS = ("forward_seconds", "backward_seconds", "exposed_communication_seconds", "bytes_sent_busiest_rank", "bytes_between_nodes",
+NUMBERS = ("forward_seconds", "backward_seconds", "layer_forward_seconds", "layer_backward_seconds", "exposed_communication_seconds", "bytes_sent_busiest_rank", "bytes_between_nodes",
            "peak_memory_bytes", "over_bound")
+CAUSES = ("extra_work", "imbalance", "memory_cap", "kernel_fragments", "other_kernels", "exposed_communication", "latency", "waiting")
 
 
 class DefaultTable(CommandTest):
@@ -55,8 +56,9 @@ class Json(CommandTest):
     def test_rows_come_best_first_and_those_of_other_attention_last(self):
         out = self.succeed_json("hsap-plan", "compare", *SMALL)
         softmax = [row for row in out["results"] if row["attention"] == "softmax"]
-        seconds = [row["forward_seconds"] + row["backward_seconds"] for row in softmax if row["fits"]]
+        seconds = [row["layer_forward_seconds"] + row["layer_backward_seconds"] for row in softmax if row["fits"]]
         self.assertEqual(seconds, sorted(seconds))
+        self.assertAlmostEqual(softmax[0]["over_bound"], seconds[0] / out["lower_bound_seconds"])
         self.assertEqual(out["best"], softmax[0]["strategy"])
         self.assertEqual(out["results"][:len(softmax)], softmax)
 
@@ -90,6 +92,69 @@ class Json(CommandTest):
                                      "zigzag")["results"][0]["bytes_between_nodes"]
         self.assertEqual(between("0,1,2,3"), 0)
         self.assertGreater(between("0,1,8,9"), 0)
+
+
+class Objective(CommandTest):
+    def test_attention_alone_can_be_ranked_and_both_figures_are_told(self):
+        out = self.succeed_json("hsap-plan", "compare", *SMALL, "--evaluator", "estimate", "--objective", "attention")
+        self.assertEqual(out["inputs"]["objective"], "attention")
+        softmax = [row for row in out["results"] if row["attention"] == "softmax"]
+        seconds = [row["forward_seconds"] + row["backward_seconds"] for row in softmax if row["fits"]]
+        self.assertEqual(seconds, sorted(seconds))
+        self.assertAlmostEqual(softmax[0]["over_bound"], seconds[0] / out["lower_bound_seconds"])
+        for row in softmax:
+            self.assertGreater(row["layer_forward_seconds"], row["forward_seconds"])
+        layer = self.succeed_json("hsap-plan", "compare", *SMALL, "--evaluator", "estimate")
+        self.assertEqual(layer["inputs"]["objective"], "layer")
+        self.assertGreater(layer["lower_bound_seconds"], out["lower_bound_seconds"])
+
+    def test_the_bound_of_a_layer_has_the_linear_work_of_all_tokens_spread_evenly(self):
+        def bound(objective):
+            return self.succeed_json("hsap-plan", "compare", *SMALL, "--strategy", "zigzag", "--evaluator", "estimate", "--objective",
+                                     objective)
+        out = bound("layer")
+        self.assertEqual(out["inputs"]["linear_parameters"], 218103808)  # of a layer of Llama 3.1 8B
+        linear = 304 / 4 * 6 * 218103808 / (0.8 * 989.4e12)  # tokens of a rank x FLOP per token / rate of an H100
+        self.assertAlmostEqual((out["lower_bound_seconds"] - bound("attention")["lower_bound_seconds"]) / linear, 1, places=3)
+
+    def test_the_distance_of_the_best_to_the_bound_adds_up_by_cause(self):
+        for objective in ("layer", "attention"):
+            with self.subTest(objective):
+                arguments = ("compare", *SMALL, "--objective", objective)
+                out = self.succeed_json("hsap-plan", *arguments)
+                self.assertEqual([bound["name"] for bound in out["bounds"]], ["compute"])
+                self.assertEqual(out["bounds"][0]["seconds"], out["lower_bound_seconds"])
+                best = out["results"][0]
+                prefix = "layer_" if objective == "layer" else ""
+                for phase in ("forward", "backward"):
+                    causes = out["best_causes"][phase]
+                    self.assertEqual(causes["seconds"], best[f"{prefix}{phase}_seconds"])
+                    self.assertAlmostEqual(sum(causes[name] for name in CAUSES), causes["seconds"] - causes["bound_seconds"],
+                                           delta=1e-9 * causes["seconds"])
+                text = " ".join(self.succeed("hsap-plan", *arguments).split())
+                self.assertRegex(text, r"lower bound \d\S* [mun]s, compute binds: attention's least matrix work")
+                self.assertRegex(text, r"above it \d\S* [mun]s: [a-z ]+ \d\S* [mun]s \(\d+\.\d %\); ")
+                self.assertIn(f" {objective} forward + backward, ", text)
+
+    def test_a_model_that_does_not_tell_its_linear_work_can_be_ranked_by_attention(self):
+        (self.folder / "config.json").write_text('{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 512, '
+                                                 '"num_attention_heads": 8, "torch_dtype": "bfloat16"}', encoding="utf-8")
+        arguments = ("compare", *SMALL, "--model", "./config.json", "--strategy", "zigzag")
+        line = self.refuse(1, "hsap-plan", *arguments)
+        self.assertIn("intermediate_size is missing", line)
+        self.assertIn("--objective attention", line)
+        out = self.succeed_json("hsap-plan", *arguments, "--objective", "attention")
+        self.assertIsNone(out["inputs"]["linear_parameters"])
+        self.assertIsNone(out["results"][0]["layer_forward_seconds"])
+        self.assertGreater(out["results"][0]["forward_seconds"], 0)
+        self.assertNotIn("Layer:", self.succeed("hsap-plan", *arguments, "--objective", "attention"))
+        self.assertIn("expected layer", self.refuse(1, "hsap-plan", *arguments, "--objective", "tokens"))
+
+    def test_linear_layers_of_hybrid_models_have_linear_work(self):
+        row = self.succeed_json("hsap-plan", "compare", *SMALL, "--model", "Qwen3.5-27B", "--layer", "linear", "--strategy", "hsap",
+                                "--evaluator", "estimate")["results"][0]
+        self.assertGreater(row["layer_forward_seconds"], row["forward_seconds"])
+        self.assertGreaterEqual(row["over_bound"], 1)
 
 
 class Files(CommandTest):

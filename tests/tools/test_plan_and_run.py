@@ -27,6 +27,34 @@ class PlanAndRun(CommandTest):
         self.assertEqual((plan["strategy"], plan["degrees"], plan["options"]), (row["strategy"], row["degrees"], row["options"]))
         self.assertEqual(plan["predicted"]["forward_seconds"], row["forward_seconds"])
         self.assertEqual(plan["predicted"]["evaluator"], "simulate")
+        self.assertEqual(plan["predicted"]["layer"]["backward_seconds"], row["layer_backward_seconds"])
+        self.assertEqual((plan["inputs"]["objective"], plan["inputs"]["linear_parameters"]), ("layer", 218103808))
+
+    def test_plan_prints_the_layers_time_the_bound_that_binds_and_the_distance_to_it(self):
+        arguments = ("hsap-plan", "plan", *SMALL, "--evaluator", "estimate", "--out", "plan.json")
+        text = " ".join(self.succeed(*arguments).split())
+        self.assertRegex(text, r"predicted attention \S+ [mun]s forward, \S+ [mun]s backward; layer \S+ [mun]s forward, ")
+        self.assertRegex(text, r"; layer is \d\S* times the lower bound bound \S+ [mun]s, compute binds: ")
+        self.assertRegex(text, r" above it \S+ [mun]s: [a-z ]+ \d")
+        self.assertIn("; attention is ", " ".join(self.succeed(*arguments, "--objective", "attention").split()))
+
+    def test_plans_from_before_layers_were_ranked_are_read_as_made_for_attention(self):
+        path = self.make_plan("--strategy", "zigzag")
+        plan = json.loads(path.read_text(encoding="utf-8"))
+        del plan["inputs"]["objective"], plan["inputs"]["linear_parameters"], plan["predicted"]["layer"]
+        path.write_text(json.dumps(plan), encoding="utf-8")
+        self.assertTrue(self.run_json("--verify")["verify"]["passed"])
+        self.assertEqual(self.succeed_json("hsap-plan", "explain", "plan.json")["predicted"]["objective"], "attention")
+
+    def test_an_objective_that_the_plan_cannot_have_is_refused(self):
+        path = self.make_plan("--strategy", "zigzag")
+        whole = path.read_text(encoding="utf-8")
+        for key, value, word in (("objective", "tokens", "inputs.objective: found"), ("linear_parameters", None, "linear_parameters is missing"),
+                                 ("linear_parameters", "many", "inputs.linear_parameters: found")):
+            changed = json.loads(whole)
+            changed["inputs"][key] = value
+            path.write_text(json.dumps(changed), encoding="utf-8")
+            self.assertIn(word, self.refuse(1, "hsap-run", "plan.json"))
 
     def test_measured_is_printed_beside_predicted_and_labelled(self):
         self.make_plan("--strategy", "zigzag")

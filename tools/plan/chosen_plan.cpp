@@ -37,7 +37,10 @@ PlanFile make_plan(const PlanningInputs& inputs, const Ranking& ranking, const O
   plan.mask = inputs.layer.mask;
   plan.recipe = inputs.batch.recipe;
   plan.options = outcome.options;
-  plan.predicted = {evaluator, device_names(inputs.cluster.topology), outcome.forward_seconds, outcome.backward_seconds};
+  plan.objective = ranking.comparison.objective;
+  plan.linear_parameters = ranking.linear_parameters;
+  plan.predicted = {evaluator, device_names(inputs.cluster.topology), outcome.forward_seconds, outcome.backward_seconds, {}};
+  if (plan.linear_parameters) plan.predicted.layer = {outcome.layer_forward_seconds, outcome.layer_backward_seconds};
   plan.schedule = lower(outcome, ranking.problem);
   if (outcome.contamination) plan.contaminated = inputs.batch.batch.offsets;
   const DocumentMask computed(

@@ -1,5 +1,6 @@
 #include "tools/plan/comparison_json.hpp"
 
+#include "tools/plan/bound_distance.hpp"
 #include "tools/plan_file.hpp"
 
 namespace hsap {
@@ -40,12 +41,14 @@ Json inputs_json(const PlanningInputs& inputs, const RankingOptions& options) {
       {"batch", inputs.batch.recipe.batch},
       {"batches", inputs.batch.batches},
       {"seed", inputs.batch.recipe.seed},
+      {"linear_parameters", inputs.layer.kind.linear_parameters ? Json(*inputs.layer.kind.linear_parameters) : Json()},
       {"evaluator", options.evaluator},
+      {"objective", options.objective},
       {"remarks", inputs.remarks()},
   };
 }
 
-Json outcome_json(const Outcome& outcome) {
+Json outcome_json(const Outcome& outcome, bool layer_known) {
   const auto number = [&](double value) { return outcome.valid ? Json(value) : Json(); };
   return {
       {"strategy", outcome.strategy},
@@ -59,6 +62,8 @@ Json outcome_json(const Outcome& outcome) {
                                              : Json()},
       {"forward_seconds", number(outcome.forward_seconds)},
       {"backward_seconds", number(outcome.backward_seconds)},
+      {"layer_forward_seconds", layer_known ? number(outcome.layer_forward_seconds) : Json()},
+      {"layer_backward_seconds", layer_known ? number(outcome.layer_backward_seconds) : Json()},
       {"exposed_communication_seconds", number(outcome.exposed_communication_seconds)},
       {"bytes_sent_busiest_rank", number(outcome.bytes_sent_busiest_rank)},
       {"bytes_between_nodes", number(outcome.bytes_between_nodes)},
@@ -68,17 +73,32 @@ Json outcome_json(const Outcome& outcome) {
   };
 }
 
+Json bounds_json(const Comparison& comparison) {
+  Json bounds = Json::array();
+  for (const LowerBound& bound : comparison.bounds) bounds.push_back({{"name", bound.name}, {"seconds", bound.seconds}});
+  return bounds;
+}
+
+Json best_causes_json(const Comparison& comparison) {
+  if (!comparison.best_causes) return nullptr;
+  return {{"forward", causes_json(comparison.best_causes->forward)},
+          {"backward", causes_json(comparison.best_causes->backward)}};
+}
+
 }  // namespace
 
 Json comparison_json(const PlanningInputs& inputs, const Ranking& ranking, const RankingOptions& options) {
   const Comparison& comparison = ranking.comparison;
   Json json = {
       {"inputs", inputs_json(inputs, options)},
-      {"lower_bound_seconds", comparison.lower_bound_seconds},
+      {"lower_bound_seconds", comparison.lower_bound_seconds()},
+      {"bounds", bounds_json(comparison)},
       {"best", comparison.best ? Json(comparison.outcomes[*comparison.best].strategy) : Json()},
+      {"best_causes", best_causes_json(comparison)},
       {"results", Json::array()},
   };
-  for (const Outcome& outcome : comparison.outcomes) json["results"].push_back(outcome_json(outcome));
+  for (const Outcome& outcome : comparison.outcomes)
+    json["results"].push_back(outcome_json(outcome, ranking.linear_parameters.has_value()));
   return json;
 }
 

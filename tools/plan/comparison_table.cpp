@@ -6,6 +6,7 @@
 
 #include "planner/inputs/input_text.hpp"
 #include "planner/ir/units.hpp"
+#include "tools/plan/bound_distance.hpp"
 #include "tools/plan_file.hpp"
 #include "tools/terminal.hpp"
 #include "tools/text_table.hpp"
@@ -41,24 +42,29 @@ class NumberColumn {
   int decimals_ = 0;
 };
 
-std::vector<NumberColumn> number_columns() {
-  return {
+/// The ranked figure of a layer is told where it is known.
+std::vector<NumberColumn> number_columns(bool layer_known) {
+  std::vector<NumberColumn> columns;
+  if (layer_known) columns.emplace_back("layer\nms", kMilli, [](const Outcome& o) { return o.seconds(Objective::layer); });
+  const std::vector<NumberColumn> others = {
       {"forward\nms", kMilli, [](const Outcome& o) { return o.forward_seconds; }},
       {"backward\nms", kMilli, [](const Outcome& o) { return o.backward_seconds; }},
       {"exposed\ncomm. ms", kMilli, [](const Outcome& o) { return o.exposed_communication_seconds; }},
-      {"busiest rank\nsent, MiB", kMebi, [](const Outcome& o) { return o.bytes_sent_busiest_rank; }},
+      {"busiest\nsent, MiB", kMebi, [](const Outcome& o) { return o.bytes_sent_busiest_rank; }},
       {"between\nnodes, MiB", kMebi, [](const Outcome& o) { return o.bytes_between_nodes; }},
       {"memory\nMiB", kMebi, [](const Outcome& o) { return o.peak_memory_bytes; }},
-      {"times the\nbound", 1, [](const Outcome& o) { return o.over_bound; }},
+      {"times\nbound", 1, [](const Outcome& o) { return o.over_bound; }},
   };
+  columns.insert(columns.end(), others.begin(), others.end());
+  return columns;
 }
 
-void print_rows(std::ostream& out, const Comparison& comparison) {
+void print_rows(std::ostream& out, const Comparison& comparison, bool layer_known) {
   TextTable table;
   table.add_column("strategy", Align::left);
   table.add_column("kind", Align::left);
   table.add_column("degrees", Align::right);
-  std::vector<NumberColumn> numbers = number_columns();
+  std::vector<NumberColumn> numbers = number_columns(layer_known);
   for (NumberColumn& column : numbers) column.prepare(table, comparison.outcomes);
   table.add_column("fits", Align::left);
   for (const Outcome& outcome : comparison.outcomes) {
@@ -87,17 +93,19 @@ void print_best(std::ostream& out, const Comparison& comparison, AttentionKind a
   } else {
     const Outcome& best = comparison.outcomes[*comparison.best];
     out << "best         "
-        << bold(describe(best.strategy, best.degrees, best.options) + ": " + format_seconds(best.seconds()) +
+        << bold(describe(best.strategy, best.degrees, best.options) + ": " +
+                format_seconds(best.seconds(comparison.objective)) + " " + to_string(comparison.objective) +
                 " forward + backward, " + format_number(best.over_bound, 2) + " times the lower bound")
         << '\n';
   }
-  out << "lower bound  " << format_seconds(comparison.lower_bound_seconds)
-      << ": the layer's least matrix work at the best attention rate, spread evenly over the GPUs\n";
+  out << distance_text(comparison, "lower bound", 13);
 }
 
 void print_meaning(std::ostream& out, const Ranking& ranking, const std::string& evaluator) {
   const bool simulated = evaluator == "simulate";
-  out << wrapped(std::string("Times are for one layer's attention with its communication, predicted by ") + evaluator +
+  const std::string layer =
+      ranking.linear_parameters ? "Layer: attention and the linear work of each rank's tokens, forward + backward. " : "";
+  out << wrapped(layer + "Other times are for one layer's attention with its communication, predicted by " + evaluator +
                      (simulated ? " (links shared by all traffic)" : " (no contention between transfers)") +
                      "; bytes are forward + backward; memory is the busiest rank's for one layer's attention.",
                  kLineWidth, 0)
@@ -123,7 +131,7 @@ void print_meaning(std::ostream& out, const Ranking& ranking, const std::string&
 
 std::string comparison_table(const Ranking& ranking, const std::string& evaluator) {
   std::ostringstream out;
-  print_rows(out, ranking.comparison);
+  print_rows(out, ranking.comparison, ranking.linear_parameters.has_value());
   out << '\n';
   print_reasons(out, ranking.comparison.outcomes);
   print_best(out, ranking.comparison, ranking.problem.shape.kind);

@@ -36,13 +36,25 @@ void require_rank(const PlanFile& plan, const std::optional<RankId>& rank) {
                        " ranks, expected 0 to " + std::to_string(ranks - 1));
 }
 
+/// What the plan's strategy was asked for.
+Problem problem_of(const PlanFile& plan, const ClusterTopology& cluster, const LinearWork& work, const KernelTimes& kernels) {
+  Problem problem = make_problem(plan.schedule.shape, plan.schedule.mask.offsets(), cluster, work, kernels);
+  problem.mask = plan.schedule.mask;
+  problem.ragged_heads = true;  // the plan does not say; it only allows more
+  return problem;
+}
+
 void explain_plan(const ExplainOptions& options) {
   const PlanFile plan = options.plan.empty() ? built_in_plan(options.evaluator) : read_plan_file(options.plan);
   require_rank(plan, options.rank);
   const ClusterTopology cluster = plan.cluster();
   const KernelTimes kernels(cluster);
   const Timeline timeline = make_evaluator(options.evaluator, cluster, kernels)(plan.schedule);
-  const Explanation explanation = explain(plan.schedule, plan.batch_mask(), timeline, cluster, kernels);
+  const LinearWork work = plan.linear_work(kernels);
+  const std::optional<Schedule> uncapped =
+      without_token_cap(plan.schedule, plan.options, problem_of(plan, cluster, work, kernels));
+  const Explanation explanation =
+      explain(plan.schedule, plan.batch_mask(), timeline, cluster, kernels, work, uncapped ? &*uncapped : nullptr);
   const ExplainedPlan explained{plan, cluster, options.evaluator, timeline, explanation, options.rank, options.documents};
   if (options.json)
     std::cout << explanation_json(explained).dump(2) << '\n';

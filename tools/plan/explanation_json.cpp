@@ -1,5 +1,7 @@
 #include "tools/plan/explanation_json.hpp"
 
+#include "tools/plan/bound_distance.hpp"
+
 namespace hsap {
 
 namespace {
@@ -120,18 +122,6 @@ Json memory_json(const MemoryFacts& memory, const Schedule& schedule) {
           {"terms", std::move(terms)}};
 }
 
-Json causes_json(const TimeCauses& causes) {
-  return {{"seconds", causes.seconds},
-          {"bound_seconds", causes.bound_seconds},
-          {"busiest_rank", causes.busiest_rank},
-          {"extra_work", causes.extra_work},
-          {"imbalance", causes.imbalance},
-          {"kernel_inefficiency", causes.kernel_inefficiency},
-          {"other_kernels", causes.other_kernels},
-          {"exposed_communication", causes.exposed_communication},
-          {"waiting", causes.waiting}};
-}
-
 Json program_json(const ExplainedPlan& explained) {
   if (!explained.rank) return nullptr;
   Json ops = Json::array();
@@ -163,6 +153,8 @@ Json explanation_json(const ExplainedPlan& explained) {
            {{"evaluator", explained.evaluator},
             {"forward_seconds", explained.timeline.forward.seconds()},
             {"backward_seconds", explained.timeline.backward.seconds()},
+            {"objective", to_string(explained.plan.objective)},
+            {"objective_seconds", explained.seconds()},
             {"lower_bound_seconds", explained.bound_seconds()}}},
           {"placement", placement_json(facts.placement)},
           {"exchange", by_phase([](const PhaseExplanation& phase) { return traffic_json(phase.traffic); })},

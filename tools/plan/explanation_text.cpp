@@ -33,8 +33,13 @@ std::string what_it_is(const ExplainedPlan& explained) {
                    count_text(documents.documents()) + (documents.documents() == 1 ? " document" : " documents"));
   add("cluster", explained.cluster.name() + ": " + count_text(explained.cluster.gpus()) + " GPUs (" +
                      device_names(explained.cluster) + ") on " + count_text(nodes) + (nodes == 1 ? " node" : " nodes"));
-  add("predicted", format_seconds(explained.timeline.forward.seconds()) + " forward, " +
-                       format_seconds(explained.timeline.backward.seconds()) + " backward (" + explained.evaluator + "), " +
+  const std::string layer = plan.objective == Objective::attention
+                                ? ""
+                                : "; layer " + format_seconds(explained.explanation.forward.causes.seconds) + " forward, " +
+                                      format_seconds(explained.explanation.backward.causes.seconds) + " backward";
+  add("predicted", "attention " + format_seconds(explained.timeline.forward.seconds()) + " forward, " +
+                       format_seconds(explained.timeline.backward.seconds()) + " backward" + layer + " (" +
+                       explained.evaluator + "); " + to_string(plan.objective) + " is " +
                        format_number(explained.seconds() / explained.bound_seconds(), 2) + " times the lower bound");
   if (plan.contaminated)
     add("wrong",

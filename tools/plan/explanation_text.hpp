@@ -19,8 +19,8 @@ struct ExplainedPlan {
   std::optional<RankId> rank;  ///< whose ops are wanted
   std::size_t documents = 0;   ///< shown in text
 
-  /// Forward + backward.
-  double seconds() const { return timeline.forward.seconds() + timeline.backward.seconds(); }
+  /// Of the plan's objective, forward + backward.
+  double seconds() const { return explanation.forward.causes.seconds + explanation.backward.causes.seconds; }
   double bound_seconds() const { return explanation.forward.causes.bound_seconds + explanation.backward.causes.bound_seconds; }
 };
 

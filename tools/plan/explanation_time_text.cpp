@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "planner/ir/units.hpp"
+#include "tools/plan/bound_distance.hpp"
 #include "tools/plan/explanation_words.hpp"
 #include "tools/terminal.hpp"
 #include "tools/text_table.hpp"
@@ -70,21 +71,6 @@ std::string rank_waits(const char* which, const RankWaits& waits, double seconds
   return wrapped(text, kLineWidth, 2) + "\n";
 }
 
-struct Cause {
-  const char* name;
-  const char* meaning;
-  double TimeCauses::*seconds;
-};
-
-constexpr Cause kCauses[] = {
-    {"extra work", "matrix work above the least", &TimeCauses::extra_work},
-    {"imbalance", "the busiest rank's matrix work above the mean", &TimeCauses::imbalance},
-    {"kernel inefficiency", "short documents, few heads: below the best rate", &TimeCauses::kernel_inefficiency},
-    {"other kernels", "its merges, sums, copies", &TimeCauses::other_kernels},
-    {"exposed communication", "its messages travel, it computes nothing", &TimeCauses::exposed_communication},
-    {"waiting", "no message travels: peers are late, or it is done", &TimeCauses::waiting},
-};
-
 }  // namespace
 
 std::string program_text(const ExplainedPlan& explained) {
@@ -130,9 +116,9 @@ std::string waits_text(const ExplainedPlan& explained) {
       heading("waits", "what the end of each phase waited for, step by step (critical path), and who computes nothing");
   for (const Phase phase : {Phase::forward, Phase::backward}) {
     const PhaseExplanation& facts = phase_of(explained.explanation, phase);
-    text += to_string(phase) + ": " + format_seconds(facts.causes.seconds) + "\n" + path_table(facts.critical_path) +
-            rank_waits("most of all", facts.most_waiting, facts.causes.seconds) +
-            rank_waits("least", facts.least_waiting, facts.causes.seconds);
+    const double seconds = phase_of(explained.timeline, phase).seconds();
+    text += to_string(phase) + " of attention: " + format_seconds(seconds) + "\n" + path_table(facts.critical_path) +
+            rank_waits("most of all", facts.most_waiting, seconds) + rank_waits("least", facts.least_waiting, seconds);
   }
   return text;
 }
@@ -141,7 +127,7 @@ std::string causes_text(const ExplainedPlan& explained) {
   const TimeCauses& forward = explained.explanation.forward.causes;
   const TimeCauses& backward = explained.explanation.backward.causes;
   std::vector<double> in_forward{forward.bound_seconds}, in_backward{backward.bound_seconds};
-  for (const Cause& cause : kCauses) {
+  for (const CauseName& cause : cause_names()) {
     in_forward.push_back(forward.*cause.seconds);
     in_backward.push_back(backward.*cause.seconds);
   }
@@ -161,9 +147,10 @@ std::string causes_text(const ExplainedPlan& explained) {
        {"forward " + unit.name, "backward " + unit.name, "sum " + unit.name, std::string("of excess")})
     table.add_column(header, Align::right);
   table.add_column("", Align::left);
-  table.add_row({"lower bound", forward_text[0], backward_text[0], sums_text[0], "", "least matrix work at the best rate"});
+  table.add_row(
+      {"lower bound", forward_text[0], backward_text[0], sums_text[0], "", "least work at the best rates, spread evenly"});
   std::size_t row = 1;
-  for (const Cause& cause : kCauses) {
+  for (const CauseName& cause : cause_names()) {
     table.add_row(
         {cause.name, forward_text[row], backward_text[row], sums_text[row], percent(sums[row], above), cause.meaning});
     ++row;
@@ -171,7 +158,9 @@ std::string causes_text(const ExplainedPlan& explained) {
   table.add_row({"predicted", forward_text[row], backward_text[row], sums_text[row], "",
                  "busiest: rank " + std::to_string(forward.busiest_rank) + " forward, rank " +
                      std::to_string(backward.busiest_rank) + " backward"});
-  return heading("time above the lower bound", "by cause, as the rank with the most matrix work sees it") + text_of(table);
+  return heading("time above the lower bound",
+                 "of the " + to_string(explained.plan.objective) + " by cause, as the rank with the most work sees it") +
+         text_of(table);
 }
 
 }  // namespace hsap

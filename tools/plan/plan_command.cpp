@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "planner/ir/units.hpp"
+#include "tools/plan/bound_distance.hpp"
 #include "tools/plan/chosen_plan.hpp"
 #include "tools/plan/commands.hpp"
 #include "tools/plan/ranking.hpp"
@@ -22,12 +23,25 @@ struct PlanOptions {
 
 /// Why this one: against the runner-up, or because nothing else was asked for.
 std::string reason_for(const Comparison& comparison, const Outcome& chosen) {
+  const Objective objective = comparison.objective;
   for (const Outcome& other : comparison.outcomes)
     if (&other != &chosen && other.valid && other.fits && !other.contamination && other.attention == chosen.attention)
       return "fastest of " + std::to_string(comparison.outcomes.size()) + " compared, " +
-             std::to_string(static_cast<int>(100 * (other.seconds() / chosen.seconds() - 1) + 0.5)) + " % ahead of " +
-             describe(other.strategy, other.degrees, other.options);
+             std::to_string(static_cast<int>(100 * (other.seconds(objective) / chosen.seconds(objective) - 1) + 0.5)) +
+             " % ahead of " + describe(other.strategy, other.degrees, other.options);
   return "the only one compared that can run";
+}
+
+/// Attention's times, and the layer's where they are known.
+std::string predicted_text(const PlanFile& plan, const Outcome& chosen) {
+  const Prediction& predicted = plan.predicted;
+  std::string text = "attention " + format_seconds(predicted.forward_seconds) + " forward, " +
+                     format_seconds(predicted.backward_seconds) + " backward";
+  if (predicted.layer)
+    text += "; layer " + format_seconds(predicted.layer->forward_seconds) + " forward, " +
+            format_seconds(predicted.layer->backward_seconds) + " backward";
+  return text + " (" + predicted.evaluator + ", " + predicted.device + "); " + to_string(plan.objective) + " is " +
+         format_number(chosen.over_bound, 2) + " times the lower bound";
 }
 
 void make_and_write(const PlanOptions& options) {
@@ -45,10 +59,10 @@ void make_and_write(const PlanOptions& options) {
     std::cout << "attention  " << to_string(chosen.attention) << ": the plan is for the counterpart of the model's "
               << to_string(ranking.problem.shape.kind) << " layer\n";
   if (chosen.contamination) std::cout << labelled("wrong", 11, contamination_text(chosen)) << '\n';
-  std::cout << "predicted  " << format_seconds(chosen.forward_seconds) << " forward, "
-            << format_seconds(chosen.backward_seconds) << " backward (" << options.ranking.evaluator << ", "
-            << plan.predicted.device << "), " << format_number(chosen.over_bound, 2) << " times the lower bound\n"
-            << "proved     every (query, key) pair once, messages matched, " << format_bytes(chosen.peak_memory_bytes)
+  std::cout << labelled("predicted", 11, predicted_text(plan, chosen)) << '\n';
+  if (ranking.comparison.best && &chosen == &ranking.comparison.outcomes[*ranking.comparison.best])
+    std::cout << distance_text(ranking.comparison, "bound", 11);
+  std::cout << "proved     every (query, key) pair once, messages matched, " << format_bytes(chosen.peak_memory_bytes)
             << " at peak\n"
             << "written    " << options.out << '\n';
 }

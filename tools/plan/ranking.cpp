@@ -1,5 +1,6 @@
 #include "tools/plan/ranking.hpp"
 
+#include "planner/ir/errors.hpp"
 #include "planner/ir/units.hpp"
 #include "tools/progress_line.hpp"
 #include "tools/text_table.hpp"
@@ -21,6 +22,14 @@ void add_ranking_options(CLI::App& command, RankingOptions& options) {
       .add_option(
           "--evaluator", options.evaluator,
           "Predictor that ranks: simulate (shared links) or estimate (no contention, faster); default " + options.evaluator)
+      ->type_name("NAME")
+      ->group(group);
+  command
+      .add_option(
+          "--objective", options.objective,
+          "Rank and place by the time of the whole layer (layer: attention and the linear work of each rank's tokens) or "
+          "of attention alone (attention); default " +
+              options.objective)
       ->type_name("NAME")
       ->group(group);
   command
@@ -51,19 +60,32 @@ StrategyOptions parse_strategy_options(const RankingOptions& options) {
   return result;
 }
 
+/// None when attention alone is ranked and the model does not tell it.
+LinearWork linear_work_of(const LayerKind& layer, Objective objective, const ClusterTopology& cluster,
+                          const KernelTimes& kernels) {
+  if (layer.linear_parameters)
+    return linear_work(*layer.linear_parameters, layer.attention.dtype, static_cast<int>(cluster.gpus()), kernels);
+  if (objective == Objective::attention) return {};
+  throw InvalidInput(layer.linear_unknown + "; the time of a layer needs it: add it, or rank by --objective attention");
+}
+
 }  // namespace
 
 void check_options(const RankingOptions& options) {
   parse_strategy_options(options);
   for (const std::string& strategy : options.strategies) find_strategy(strategy);
   if (!options.degrees.empty()) parse_degrees(options.degrees);
+  parse_objective(options.objective);
 }
 
 Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& options) {
   const ClusterTopology& cluster = inputs.cluster.topology;
   const KernelTimes kernels(cluster);
   CompareRequest request;
-  request.problem = make_problem(inputs.layer.kind.attention, inputs.batch.batch.offsets, cluster);
+  request.objective = parse_objective(options.objective);
+  request.linear_work = linear_work_of(inputs.layer.kind, request.objective, cluster, kernels);
+  request.problem = make_problem(inputs.layer.kind.attention, inputs.batch.batch.offsets, cluster,
+                                 request.objective == Objective::layer ? request.linear_work : LinearWork{}, kernels);
   request.strategies = options.strategies;
   request.problem.ragged_heads = options.ragged_heads;
   request.options = parse_strategy_options(options);
@@ -75,7 +97,7 @@ Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& opti
   Comparison comparison =
       compare(request, cluster, kernels, evaluator,
               [&](std::size_t done, std::size_t total, const std::string& what) { progress.show(done, total, what); });
-  return {request.problem, std::move(comparison), kernels.provenance()};
+  return {request.problem, std::move(comparison), inputs.layer.kind.linear_parameters, kernels.provenance()};
 }
 
 std::string contamination_text(const Outcome& outcome) {

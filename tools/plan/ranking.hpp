@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,18 +22,22 @@ struct RankingOptions {
   bool as_published = false;
   bool every_degree = false;
   std::string evaluator = kDefaultEvaluator;
+  std::string objective = to_string(Objective::layer);
 };
-/// The options of the inputs, --strategy, --degrees, --evaluator, --as-published, --ragged-heads and those of strategies.
+/// The options of the inputs, --strategy, --degrees, --evaluator, --objective, --as-published, --ragged-heads and those of
+/// strategies.
 void add_ranking_options(CLI::App& command, RankingOptions& options);
 
 struct Ranking {
   Problem problem;
   Comparison comparison;
+  std::optional<double> linear_parameters;  ///< of the layer; none: its layer times are those of attention
   std::string kernel_provenance;
 };
-/// Throws InvalidInput for strategies and degrees that no input could make right; call it before reading inputs.
+/// Throws InvalidInput for strategies, degrees and objectives that no input could make right; call it before reading inputs.
 void check_options(const RankingOptions& options);
-/// Shows progress on standard error when that is a terminal and it takes long.
+/// Shows progress on standard error when that is a terminal and it takes long. Throws InvalidInput when a layer's time is
+/// ranked and the model does not tell its linear work.
 Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& options);
 
 /// "usp: degrees 5x1 need 5 ranks, ..." or "ring 1x2: needs 120 GiB of ...": why an outcome is refused or does not fit.

@@ -1,7 +1,9 @@
-// Reads a Hugging Face config.json: which layers mix tokens how (model_layers), and with which heads and widths
-// (model_attention).
+// Reads a Hugging Face config.json: which layers mix tokens how (model_layers), with which heads and widths (model_attention),
+// and how much linear work they have (model_linear).
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "planner/inputs/model/config_object.hpp"
 #include "planner/inputs/model/model_attention.hpp"
 #include "planner/inputs/model/model_layers.hpp"
+#include "planner/inputs/model/model_linear.hpp"
 #include "planner/inputs/model/model_refusals.hpp"
 #include "planner/inputs/model_shape.hpp"
 #include "planner/ir/errors.hpp"
@@ -76,7 +79,29 @@ LayerKind& kind_for(std::vector<LayerKind>& kinds, Mixer mixer, const AttentionS
   return kinds.back();
 }
 
-void read_kinds(const ConfigObject& config, const std::vector<Mixer>& mixers, DType dtype, ModelShape& model) {
+std::string millions(double parameters) { return std::to_string(std::llround(parameters / 1e6)); }
+
+/// Linear work of the kind's layers, their mean; why it is not known when the file lacks something.
+void read_linear_work(const ConfigObject& config, const std::string& model_type, const std::vector<Mixer>& mixers,
+                      LayerKind& kind, std::vector<std::string>& remarks) {
+  std::vector<double> parameters;
+  try {
+    for (const int layer : kind.layers)
+      parameters.push_back(
+          linear_parameters(config, model_type, mixers[static_cast<std::size_t>(layer)], kind.attention, layer));
+  } catch (const InvalidInput& error) {
+    kind.linear_unknown = error.what();
+    return;
+  }
+  kind.linear_parameters = std::accumulate(parameters.begin(), parameters.end(), 0.0) / static_cast<double>(parameters.size());
+  const auto [least, most] = std::minmax_element(parameters.begin(), parameters.end());
+  if (*least < *most)
+    remarks.push_back("linear work differs among the " + kind.name + " layers (" + millions(*least) + " to " + millions(*most) +
+                      " million parameters per token): their mean is taken, " + millions(*kind.linear_parameters));
+}
+
+void read_kinds(const ConfigObject& config, const std::string& model_type, const std::vector<Mixer>& mixers, DType dtype,
+                ModelShape& model) {
   int without_attention = 0;
   for (int layer = 0; layer < model.layers; ++layer) {
     const Mixer mixer = mixers[static_cast<std::size_t>(layer)];
@@ -90,7 +115,8 @@ void read_kinds(const ConfigObject& config, const std::vector<Mixer>& mixers, DT
   if (model.kinds.empty()) throw InvalidInput(config.file(), 0, "no layer has attention");
   if (without_attention > 0)
     model.remarks.push_back(std::to_string(without_attention) + " of " + std::to_string(model.layers) +
-                            " layers have no attention");
+                            " layers have no attention; their linear work is in no layer's time");
+  for (LayerKind& kind : model.kinds) read_linear_work(config, model_type, mixers, kind, model.remarks);
   std::stable_sort(model.kinds.begin(), model.kinds.end(),
                    [](const LayerKind& a, const LayerKind& b) { return a.layers.size() > b.layers.size(); });
 }
@@ -128,7 +154,7 @@ ModelShape parse_model_config(const std::string& json_text, const std::string& s
 
   const DType dtype = read_dtype(config, whole_file, model.remarks);
   const std::vector<Mixer> mixers = read_layer_mixers(config, model_type, model.layers, model.remarks);
-  read_kinds(config, mixers, dtype, model);
+  read_kinds(config, model_type, mixers, dtype, model);
   remark_unmodelled_details(config, model_type, model.remarks);
   return model;
 }

@@ -16,8 +16,7 @@ MemoryFacts memory_facts(const Schedule& schedule) {
   return facts;
 }
 
-PhaseExplanation explain_phase(const PhaseRun& run, const DocumentMask& documents, const ClusterTopology& cluster,
-                               const KernelTimes& kernels) {
+PhaseExplanation explain_phase(const PhaseRun& run, const ClusterTopology& cluster, const TimeCauses& causes) {
   PhaseExplanation result;
   result.traffic = traffic_of(run.schedule, run.phase, cluster);
   result.critical_path = critical_path(run);
@@ -25,16 +24,18 @@ PhaseExplanation explain_phase(const PhaseRun& run, const DocumentMask& document
   const Spread idle = spread_of(result.idle_seconds);
   result.most_waiting = waits_of(run, idle.most_rank);
   result.least_waiting = waits_of(run, idle.least_rank);
-  result.causes = time_causes(run, documents, kernels);
+  result.causes = causes;
   return result;
 }
 
 }  // namespace
 
 Explanation explain(const Schedule& schedule, const DocumentMask& documents, const Timeline& timeline,
-                    const ClusterTopology& cluster, const KernelTimes& kernels) {
+                    const ClusterTopology& cluster, const KernelTimes& kernels, const LinearWork& work,
+                    const Schedule* uncapped) {
   const auto phase = [&](Phase which) {
-    return explain_phase(PhaseRun(schedule, which, timeline, cluster, kernels), documents, cluster, kernels);
+    const PhaseRun run(schedule, which, timeline, cluster, kernels);
+    return explain_phase(run, cluster, time_causes(run, documents, kernels, work, uncapped));
   };
   return {placement_facts(schedule, documents), phase(Phase::forward), phase(Phase::backward), memory_facts(schedule)};
 }

@@ -1,7 +1,10 @@
 #include "planner/search/explanation/time_causes.hpp"
 
+#include <algorithm>
+
 #include "planner/ir/time_intervals.hpp"
 #include "planner/ir/work.hpp"
+#include "planner/search/lower_bound.hpp"
 
 namespace hsap {
 
@@ -13,50 +16,109 @@ bool is_matrix_work(const OpBody& body) {
          std::holds_alternative<StateUpdate>(body) || std::holds_alternative<StateApply>(body);
 }
 
-double matrix_flops(const PhaseRun& run, RankId rank) {
+double matrix_flops(const Schedule& schedule, Phase phase, RankId rank) {
   double flops = 0;
-  for (const Op& op : ops_of(run.schedule.ranks[rank], run.phase)) flops += flops_of(run.schedule, rank, op.body);
+  for (const Op& op : ops_of(schedule.ranks[rank], phase)) flops += flops_of(schedule, rank, op.body);
   return flops;
+}
+
+/// The work of a schedule at the best rates.
+struct BestCase {
+  RankId busiest = 0;
+  double attention = 0;  ///< seconds of the busiest rank's matrix work
+  double most = 0;       ///< seconds of the busiest rank, linear work included
+  double even = 0;       ///< seconds if the work were spread evenly
+
+  double imbalance() const { return most - even; }
+};
+
+BestCase best_case(const Schedule& schedule, Phase phase, const KernelTimes& kernels, const LinearWork& work) {
+  BestCase best;
+  double flops = 0;
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
+    const double of_rank = matrix_flops(schedule, phase, rank);
+    const double attention = of_rank / kernels.best_attention_flops_per_second(rank, schedule.shape, phase);
+    const double seconds = attention + work.seconds(schedule, rank, phase);
+    flops += of_rank;
+    if (rank > 0 && seconds <= best.most) continue;
+    best.busiest = rank;
+    best.attention = attention;
+    best.most = seconds;
+  }
+  best.even = evenly_spread_seconds(flops, schedule.mask.tokens(), schedule.shape, static_cast<int>(schedule.ranks.size()),
+                                    phase, work, kernels);
+  return best;
+}
+
+std::vector<OpTime> joined(std::vector<OpTime> a, const std::vector<OpTime>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return merged(std::move(a));
 }
 
 }  // namespace
 
-TimeCauses time_causes(const PhaseRun& run, const DocumentMask& documents, const KernelTimes& kernels) {
+TimeCauses sum_of(const PhaseCauses& causes) {
+  TimeCauses sum = causes.forward;
+  for (double TimeCauses::*seconds :
+       {&TimeCauses::seconds, &TimeCauses::bound_seconds, &TimeCauses::extra_work, &TimeCauses::imbalance,
+        &TimeCauses::memory_cap, &TimeCauses::kernel_fragments, &TimeCauses::other_kernels, &TimeCauses::exposed_communication,
+        &TimeCauses::latency, &TimeCauses::waiting})
+    sum.*seconds += causes.backward.*seconds;
+  return sum;
+}
+
+TimeCauses time_causes(const PhaseRun& run, const DocumentMask& documents, const KernelTimes& kernels, const LinearWork& work,
+                       const Schedule* uncapped) {
   const Schedule& schedule = run.schedule;
+  const BestCase best = best_case(schedule, run.phase, kernels, work);
   TimeCauses causes;
-  causes.seconds = run.seconds;
-  double flops = 0, flops_per_second = 0, most = -1;
-  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
-    const double work = matrix_flops(run, rank);
-    const double rate = kernels.best_attention_flops_per_second(rank, schedule.shape, run.phase);
-    flops += work;
-    flops_per_second += rate;
-    if (work / rate > most) most = work / rate, causes.busiest_rank = rank;
-  }
-  causes.bound_seconds = least_flops(schedule.shape, documents, run.phase) / flops_per_second;
-  const double mean = flops / flops_per_second;
-  causes.extra_work = mean - causes.bound_seconds;
-  causes.imbalance = most - mean;
+  causes.busiest_rank = best.busiest;
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
+    causes.seconds = std::max(causes.seconds, run.timeline.seconds(rank) + work.seconds(schedule, rank, run.phase));
+  causes.bound_seconds =
+      compute_bound_seconds(schedule.shape, documents, static_cast<int>(schedule.ranks.size()), run.phase, work, kernels);
+  causes.extra_work = best.even - causes.bound_seconds;
+  if (uncapped != nullptr)
+    causes.memory_cap = std::max(best.imbalance() - best_case(*uncapped, run.phase, kernels, work).imbalance(), 0.0);
+  causes.imbalance = best.imbalance() - causes.memory_cap;
 
   double matrix_seconds = 0;
-  std::vector<OpTime> computing, moving;
-  for (const Op& op : ops_of(schedule.ranks[causes.busiest_rank], run.phase)) {
-    const NodeId node = run.node(causes.busiest_rank, op.id);
+  std::vector<OpTime> computing, on_the_way, on_links;
+  for (const Op& op : ops_of(schedule.ranks[best.busiest], run.phase)) {
+    const NodeId node = run.node(best.busiest, op.id);
     const OpTime& time = run.time(node);
     if (run.graph.nodes[node].is_exchange) {
-      for (const MessageId message : run.graph.nodes[node].messages) moving.push_back(run.time(run.graph.messages[message]));
+      for (const MessageId id : run.graph.nodes[node].messages) {
+        const WireMessage& message = run.graph.messages[id];
+        const OpTime way = run.time(message);
+        on_the_way.push_back(way);
+        on_links.push_back({std::min(way.begin + message.route->latency_seconds, way.end), way.end});
+      }
       continue;
     }
     (is_matrix_work(op.body) ? matrix_seconds : causes.other_kernels) += time.end - time.begin;
     computing.push_back(time);
   }
-  causes.kernel_inefficiency = matrix_seconds - most;
+  const double attention_end = run.timeline.seconds(best.busiest);
+  computing.push_back({attention_end, attention_end + work.seconds(schedule, best.busiest, run.phase)});
+  causes.kernel_fragments = matrix_seconds - best.attention;
   computing = merged(std::move(computing));
-  moving = merged(std::move(moving));
-  causes.exposed_communication = seconds_outside(moving, computing);
-  moving.insert(moving.end(), computing.begin(), computing.end());
-  causes.waiting = seconds_outside({{0, run.seconds}}, merged(std::move(moving)));
+  on_links = merged(std::move(on_links));
+  causes.exposed_communication = seconds_outside(on_links, computing);
+  const std::vector<OpTime> computing_or_on_links = joined(std::move(on_links), computing);
+  on_the_way = merged(std::move(on_the_way));
+  causes.latency = seconds_outside(on_the_way, computing_or_on_links);
+  causes.waiting = seconds_outside({{0, causes.seconds}}, joined(std::move(on_the_way), computing_or_on_links));
   return causes;
+}
+
+PhaseCauses phase_causes(const Schedule& schedule, const DocumentMask& documents, const Timeline& timeline,
+                         const ClusterTopology& cluster, const KernelTimes& kernels, const LinearWork& work,
+                         const Schedule* uncapped) {
+  const auto causes = [&](Phase phase) {
+    return time_causes(PhaseRun(schedule, phase, timeline, cluster, kernels), documents, kernels, work, uncapped);
+  };
+  return {causes(Phase::forward), causes(Phase::backward)};
 }
 
 }  // namespace hsap

@@ -1,0 +1,46 @@
+#include "planner/cost/linear_work.hpp"
+
+#include <algorithm>
+
+#include "planner/ir/work.hpp"
+
+namespace hsap {
+
+double LinearWork::seconds_per_token(RankId rank, Phase phase) const {
+  return counted() ? (phase == Phase::forward ? forward : backward)[rank] : 0;
+}
+
+double LinearWork::seconds(const Schedule& schedule, RankId rank, Phase phase) const {
+  const Token tokens = schedule.tokens(schedule.ranks[rank].tokens).size();
+  return static_cast<double>(tokens) * seconds_per_token(rank, phase);
+}
+
+LinearWork linear_work(double parameters, DType dtype, int ranks, const KernelTimes& kernels) {
+  LinearWork work;
+  for (RankId rank = 0; rank < static_cast<RankId>(ranks); ++rank) {
+    work.forward.push_back(kernels.linear_seconds_per_token(rank, parameters, dtype, Phase::forward));
+    work.backward.push_back(kernels.linear_seconds_per_token(rank, parameters, dtype, Phase::backward));
+  }
+  return work;
+}
+
+double layer_seconds(const Schedule& schedule, const Timeline& timeline, Phase phase, const LinearWork& work) {
+  double seconds = 0;
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
+    seconds = std::max(seconds, phase_of(timeline, phase).seconds(rank) + work.seconds(schedule, rank, phase));
+  return seconds;
+}
+
+double pairs_per_token(const AttentionShape& shape, const LinearWork& work, const KernelTimes& kernels) {
+  double of_tokens = 0, of_pairs = 0;
+  for (RankId rank = 0; rank < work.forward.size(); ++rank) {
+    for (const Phase phase : {Phase::forward, Phase::backward}) {
+      of_tokens += work.seconds_per_token(rank, phase);
+      of_pairs +=
+          shape.query_heads * flops_per_pair(shape, phase) / kernels.best_attention_flops_per_second(rank, shape, phase);
+    }
+  }
+  return of_pairs > 0 ? of_tokens / of_pairs : 0;
+}
+
+}  // namespace hsap

@@ -1,0 +1,48 @@
+// The work of a layer beside attention, by hand.
+#include "planner/cost/linear_work.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "planner/ir/work.hpp"
+#include "tests/planner/attention_rows.hpp"
+#include "tests/planner/hand_made.hpp"
+
+using namespace hsap;
+using namespace hsap::test;
+using Catch::Matchers::Contains;
+
+TEST_CASE("linear work: 2 FLOP per parameter and token forward, 4 backward, at 0.8 of the peak, half of it in fp32") {
+  const KernelTimes kernels(h100());
+  const double parameters = 218'103'808;  // of a layer of Llama 3 8B
+  const double forward = kernels.linear_seconds_per_token(0, parameters, DType::bf16, Phase::forward);
+  CHECK(forward == Approx(2 * parameters / (0.8 * h100().device(0).peak_flops_per_second)));
+  CHECK(kernels.linear_seconds_per_token(0, parameters, DType::bf16, Phase::backward) == Approx(2 * forward));
+  CHECK(kernels.linear_seconds_per_token(0, parameters, DType::fp32, Phase::forward) == Approx(2 * forward));
+  CHECK(KernelTimes(a100()).linear_seconds_per_token(0, parameters, DType::bf16, Phase::forward) > 3 * forward);
+  CHECK_THAT(kernels.provenance(), Contains("linear work assumed at 80 % of peak"));
+}
+
+TEST_CASE("linear work: a layer ends when the last rank has attended and worked on its tokens") {
+  const Schedule schedule = two_rank_ring();  // 4 tokens on each rank
+  Timeline timeline;
+  timeline.forward.ranks = {{{0, 3}, {0, 1}}, {{0, 3}, {0, 2}, {3, 4}, {4, 5}}};
+  for (const RankProgram& program : schedule.ranks) timeline.backward.ranks.emplace_back(program.backward.size());
+  CHECK(timeline.forward.seconds(0) == 3);
+  CHECK(timeline.forward.seconds(1) == 5);
+  CHECK(layer_seconds(schedule, timeline, Phase::forward, {}) == 5);
+  CHECK(layer_seconds(schedule, timeline, Phase::forward, {{0.25, 0.25}, {1, 1}}) == 6);
+  CHECK(layer_seconds(schedule, timeline, Phase::forward, {{2, 1}, {1, 1}}) == 11);
+  CHECK(layer_seconds(schedule, timeline, Phase::backward, {{2, 1}, {1, 3}}) == 12);
+}
+
+TEST_CASE("linear work: a token costs a placement as many pairs as its linear work takes the time of") {
+  const KernelTimes kernels(h100());
+  const AttentionShape shape = attention_of({1, 128}).shape;
+  CHECK(pairs_per_token(shape, {}, kernels) == 0);
+  double pair = 0;
+  for (const Phase phase : {Phase::forward, Phase::backward})
+    pair += 32 * flops_per_pair(shape, phase) / kernels.best_attention_flops_per_second(0, shape, phase);
+  CHECK(pairs_per_token(shape, {{3 * pair}, {4 * pair}}, kernels) == Approx(7));
+  // Llama 3 8B on H100: the attention of a token among some 17,000 earlier ones takes as long as its linear work.
+  CHECK(pairs_per_token(shape, linear_work(218'103'808, DType::bf16, 1, kernels), kernels) == Approx(17'000).epsilon(0.1));
+}
