@@ -25,7 +25,8 @@ MAY_INCLUDE = (
 LIBRARIES = (
     ("simgrid/", ("sim",)),
     ("xbt", ("sim",)),
-    ("boost/", ("planner/inputs",)),
+    ("boost/graph/", ("planner/inputs",)),
+    ("boost/", ("planner/inputs", "planner/ir/schedule.hpp")),
     ("yaml-cpp/", ("planner/inputs",)),
     ("cuda", ("backend/cuda",)),
     ("nccl", ("backend/cuda",)),

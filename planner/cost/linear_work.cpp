@@ -43,4 +43,15 @@ double pairs_per_token(const AttentionShape& shape, const LinearWork& work, cons
   return of_pairs > 0 ? of_tokens / of_pairs : 0;
 }
 
+double pairs_per_entering_key(const AttentionShape& shape, const ClusterTopology& cluster, const KernelTimes& kernels) {
+  GpuId other = 0;
+  while (other < cluster.gpus() && cluster.node_of(other) == cluster.node_of(0)) ++other;
+  if (other == cluster.gpus()) return 0;
+  const double bytes = shape.kv_heads * (shape.qk_dim + shape.v_dim) * bytes_per_element(shape.dtype);
+  double of_pair = 0;
+  for (const Phase phase : {Phase::forward, Phase::backward})
+    of_pair += shape.query_heads * flops_per_pair(shape, phase) / kernels.best_attention_flops_per_second(0, shape, phase);
+  return 2 * bytes / cluster.route(other, 0).bytes_per_second / of_pair;
+}
+
 }  // namespace hsap

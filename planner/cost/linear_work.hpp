@@ -32,4 +32,9 @@ double layer_seconds(const Schedule& schedule, const Timeline& timeline, Phase p
 /// a token costs a placement beside its pairs. The means of all ranks; 0 when none is counted.
 double pairs_per_token(const AttentionShape& shape, const LinearWork& work, const KernelTimes& kernels);
 
+/// Seconds in which a rank takes in a key and value of another node, and its gradients go back, in the model's dtype, over
+/// seconds of a pair in all heads, forward + backward. By the route from the first rank to the first one of another node; 0
+/// when there is one node.
+double pairs_per_entering_key(const AttentionShape& shape, const ClusterTopology& cluster, const KernelTimes& kernels);
+
 }  // namespace hsap

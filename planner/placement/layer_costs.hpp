@@ -19,6 +19,8 @@ struct LayerCosts {
 
   /// Pairs that take as long as a token's linear work.
   double pairs_per_token() const { return seconds_per_token / seconds_per_pair; }
+  /// Pairs that take as long as a key and value on a NIC.
+  double pairs_per_entering_key() const { return bytes_per_kv_token / nic_bytes_per_second / seconds_per_pair; }
 };
 
 /// Forward of a Llama-3-8B layer (32 query and 8 kv heads of 128, bf16; 218.1e6 weights in linear layers) at 400 TFLOP/s, 400

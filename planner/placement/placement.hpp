@@ -61,16 +61,25 @@ struct CostCutOptions {
   double token_cap = 1.25;
   /// Cost of a token in (query, key) pairs, beside the pairs of its row: linear work and copies.
   double pairs_per_token = 0;
+  /// Time in which a group takes in a key from another node, in pairs. Keys that enter a node are spread over its groups, and
+  /// attention can hide them only on groups that have enough of it: in a node that takes in many, tokens are kept more even.
+  double pairs_per_entering_key = 0;
   /// Consecutive groups that share a node; documents are put on nodes first, then on the groups of a node.
   int groups_per_node = 1;
+  /// The same for nodes of unequal size: how many groups each has, in order; empty: groups_per_node in each.
+  std::vector<int> groups_of_node = {};
+  /// Work that each group does in the same time, relative to the others: costs are balanced in proportion, the token cap is the
+  /// same for all. Empty: all equal.
+  std::vector<double> speeds = {};
 };
 
 /// Sequence-aware placement: cost (pairs + pairs_per_token x tokens) balanced under the token cap, short documents whole, long
 /// ones cut tail first into pieces of equal cost on consecutive groups. Where the cap binds, groups with costly tails also take
 /// cheap rows: short documents, and heads of long ones. Groups may stay empty when there are fewer tokens than groups. Our own
 /// design. The cap holds in every result; costs are balanced as well as whole rows allow (tests/bench/README.md has how well).
-/// O(n log n + groups log groups) for n documents. Throws InvalidInput when groups or groups_per_node < 1, token_cap < 1, or
-/// pairs_per_token is negative or infinite.
+/// O(n log n + groups log groups) for n documents. Throws InvalidInput when groups or groups_per_node < 1, groups_of_node does
+/// not add up to groups, speeds are not one positive number for each group, token_cap < 1 (1 is the smallest that can be met),
+/// or pairs_per_token or pairs_per_entering_key is negative or infinite.
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options = {});
 
 }  // namespace hsap

@@ -293,6 +293,9 @@ Problem make_problem(const AttentionShape& shape, const std::vector<Token>& offs
                      const LinearWork& work, const KernelTimes& kernels) {
   Problem problem = make_problem(shape, offsets, cluster);
   problem.pairs_per_token = pairs_per_token(shape, work, kernels);
+  if (shape.kind == AttentionKind::softmax) problem.pairs_per_entering_key = pairs_per_entering_key(shape, cluster, kernels);
+  for (RankId rank = 0; rank < static_cast<RankId>(problem.ranks); ++rank)
+    problem.speed_of_rank.push_back(kernels.best_attention_flops_per_second(rank, shape, Phase::forward));
   return problem;
 }
 

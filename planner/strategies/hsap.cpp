@@ -3,6 +3,8 @@
 // all-to-all, member m of a group exchanges keys and values, or queries where asked, with member m of other groups only, so
 // inter-node traffic stays on its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm.
 // Linear attention: contiguous groups, state hops only where a document straddles.
+#include <algorithm>
+
 #include "planner/ir/errors.hpp"
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
@@ -20,30 +22,55 @@ namespace {
 /// planner/cost/kernel_speed.cpp.
 constexpr double kPairsPerToken = 512;
 
+/// The groups that documents are put on.
+struct Groups {
+  int count = 0;
+  std::vector<int> of_node;    ///< groups of each node; empty when a group spans nodes
+  std::vector<double> speeds;  ///< empty: all equal
+};
+
+Groups groups_of(const Problem& problem, const Degrees& degrees) {
+  Groups groups{degrees.inter, {}, {}};
+  const auto size = static_cast<std::size_t>(degrees.intra);
+  bool inside_nodes = true;
+  for (std::size_t first = 0; first < problem.node_of_rank.size(); first += size) {
+    const int node = problem.node_of_rank[first];
+    inside_nodes = inside_nodes && node == problem.node_of_rank[first + size - 1];
+    if (first == 0 || node != problem.node_of_rank[first - 1]) groups.of_node.push_back(0);
+    ++groups.of_node.back();
+    if (!problem.speed_of_rank.empty())  // a group is as fast as its slowest member
+      groups.speeds.push_back(*std::min_element(problem.speed_of_rank.begin() + static_cast<std::ptrdiff_t>(first),
+                                                problem.speed_of_rank.begin() + static_cast<std::ptrdiff_t>(first + size)));
+  }
+  if (!inside_nodes) groups.of_node.clear();
+  return groups;
+}
+
 struct PlacementLaw {
   const char* name;
   bool searched;  ///< tried where no placement is asked for
-  Placement (*place)(const Problem& problem, int groups, int groups_per_node);
+  Placement (*place)(const Problem& problem, const Groups& groups);
 };
 
 /// Balances pairs, the copies of rows and, where it counts, the linear work of tokens.
-Placement cost_cut(const Problem& problem, int groups, int groups_per_node, double token_cap) {
-  return place_cost_cut(problem.mask, groups,
+Placement cost_cut(const Problem& problem, const Groups& groups, double token_cap) {
+  return place_cost_cut(problem.mask, groups.count,
                         {.token_cap = token_cap,
                          .pairs_per_token = kPairsPerToken + problem.pairs_per_token,
-                         .groups_per_node = groups_per_node});
+                         .pairs_per_entering_key = problem.pairs_per_token > 0 ? problem.pairs_per_entering_key : 0,
+                         .groups_of_node = groups.of_node,
+                         .speeds = groups.speeds});
 }
 
 /// The first one is the default.
 constexpr PlacementLaw kLaws[] = {
-    {"cost-cut", true, [](const Problem& p, int groups, int per_node) { return cost_cut(p, groups, per_node, 1.25); }},
-    {"cost-cut-tight", true, [](const Problem& p, int groups, int per_node) { return cost_cut(p, groups, per_node, 1.05); }},
-    {"cost-cut-uncapped", false,
-     [](const Problem& p, int groups, int per_node) { return cost_cut(p, groups, per_node, groups); }},
-    {"zigzag", true, [](const Problem& p, int groups, int) { return place_zigzag(p.mask, groups); }},
-    {"contiguous", true, [](const Problem& p, int groups, int) { return place_contiguous(p.mask, groups); }},
+    {"cost-cut", true, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, 1.25); }},
+    {"cost-cut-tight", true, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, 1.05); }},
+    {"cost-cut-uncapped", false, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, groups.count); }},
+    {"zigzag", true, [](const Problem& p, const Groups& groups) { return place_zigzag(p.mask, groups.count); }},
+    {"contiguous", true, [](const Problem& p, const Groups& groups) { return place_contiguous(p.mask, groups.count); }},
 };
-constexpr int kDefaultStages = 2;
+constexpr int kDefaultStages = 1;  // more are tried by the search, and cost planning time
 
 const PlacementLaw& find_law(const std::string& name) {
   std::string names;
@@ -112,7 +139,7 @@ class Hsap : public Strategy {
   }
 
   static Placement place(const Problem& problem, const Degrees& degrees, const std::string& law) {
-    return find_law(law).place(problem, degrees.inter, groups_per_node(problem, degrees));
+    return find_law(law).place(problem, groups_of(problem, degrees));
   }
 
   static void exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const Problem& problem,
@@ -125,7 +152,9 @@ class Hsap : public Strategy {
     if (queries_may_move || options.exchange == KvRoute::direct)
       needed_exchange(builder, views, problem.node_of_rank, rules);
     else
-      relayed_exchange(builder, views, problem.node_of_rank, {rules.stages, rules.kv, rules.d_kv});
+      relayed_exchange(
+          builder, views, problem.node_of_rank,
+          {.stages = rules.stages, .kv = rules.kv, .d_kv = rules.d_kv, .ends_programs = views.front().size() == 1});
   }
 
   static ExchangeRules rules_of(const StrategyOptions& options) {
@@ -149,11 +178,6 @@ class Hsap : public Strategy {
       found = found || decide(need, problem.mask, groups, problem.shape, heads, rules) == Moving::q;
     });
     return found;
-  }
-
-  static int groups_per_node(const Problem& problem, const Degrees& degrees) {
-    const int ranks_per_node = problem.uniform_ranks_per_node().value_or(1);
-    return ranks_per_node % degrees.intra == 0 ? ranks_per_node / degrees.intra : 1;
   }
 };
 

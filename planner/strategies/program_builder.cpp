@@ -25,12 +25,13 @@ std::size_t hash_of(const TokenSet& set) {
 
 ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Problem& problem,
                                const std::vector<TokenSet>& owned)
-    : forward_use_(owned.size()), backward_use_(owned.size()) {
+    : use_(owned.size()) {
   schedule_.strategy = std::move(strategy);
   schedule_.degrees = degrees;
   schedule_.shape = problem.shape;
   schedule_.mask = problem.mask;
   schedule_.ranks.resize(owned.size());
+  set_of_hash_.reserve(4 * owned.size());
   intern({});
   const HeadRange query{0, problem.shape.query_heads};
   const HeadRange kv{0, problem.shape.kv_heads};
@@ -41,7 +42,6 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
     };
     RankProgram& program = schedule_.ranks[rank];
     program.buffers.reserve(kUsualBuffers);
-    forward_use_[rank].reserve(kUsualBuffers), backward_use_[rank].reserve(kUsualBuffers);
     program.forward.reserve(kUsualOps), program.backward.reserve(kUsualOps);
     program.tokens = tokens;
     RankBoundary& b = program.boundary;
@@ -64,8 +64,6 @@ TokenSetId ProgramBuilder::intern(TokenSet set) {
 BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, std::string name) {
   std::vector<Buffer>& buffers = schedule_.ranks[rank].buffers;
   buffers.push_back({role, dtype, tokens, heads, std::move(name)});
-  forward_use_[rank].emplace_back();
-  backward_use_[rank].emplace_back();
   return static_cast<BufferId>(buffers.size() - 1);
 }
 
@@ -85,7 +83,7 @@ void ProgramBuilder::add_message(std::vector<Message>& messages, RankId peer, co
   if (!message.parts.empty()) messages.push_back(std::move(message));
 }
 
-bool ProgramBuilder::overlap(const Slice& a, const Slice& b) {
+bool ProgramBuilder::overlap(const Slice& a, const Access& b) {
   constexpr std::size_t kLargeSet = 16;  // ranges, from which an answer is worth keeping
   if (a.heads.begin >= b.heads.end || b.heads.begin >= a.heads.end) return false;
   if (a.tokens == b.tokens) return true;
@@ -97,26 +95,29 @@ bool ProgramBuilder::overlap(const Slice& a, const Slice& b) {
   return known->second;
 }
 
-void ProgramBuilder::note(int& latest, OpIndex op, int stream, const Slice& slice) {
-  accesses_.push_back({op, stream, slice, latest});
-  latest = static_cast<int>(accesses_.size()) - 1;
+void ProgramBuilder::complete(RankId rank) {
+  RankUse& use = use_[rank];
+  for (PhaseUse* phase : {&use.forward, &use.backward}) phase->buffers.clear(), phase->accesses.clear();
+  if (use.backward.accesses.capacity() > spare_.backward.accesses.capacity()) std::swap(use, spare_);
+  use = {};
 }
 
-std::vector<OpIndex> ProgramBuilder::conflicts(const RankUse& use, int stream, const OpBody& body) {
+std::vector<OpIndex> ProgramBuilder::conflicts(const PhaseUse& use, int stream, const OpBody& body) {
   std::array<std::int64_t, kStreams> latest;
   latest.fill(-1);
-  const auto look = [&](const Slice& slice, int access) {
-    while (access != kNone) {  // latest first, so that few sets are compared
-      const Access& earlier = accesses_[static_cast<std::size_t>(access)];
+  const auto look = [&](const Slice& slice, int BufferUse::*kind) {
+    if (slice.buffer >= use.buffers.size()) return;
+    for (int access = use.buffers[slice.buffer].*kind; access != kNone;) {  // latest first, so that few sets are compared
+      const Access& earlier = use.accesses[static_cast<std::size_t>(access)];
       std::int64_t& found = latest[static_cast<std::size_t>(earlier.stream)];
-      if (earlier.stream != stream && earlier.op > found && overlap(slice, earlier.slice)) found = earlier.op;
+      if (earlier.stream != stream && earlier.op > found && overlap(slice, earlier)) found = earlier.op;
       access = earlier.before;
     }
   };
-  for_each_read(body, [&](const Slice& slice) { look(slice, use[slice.buffer].write); });
+  for_each_read(body, [&](const Slice& slice) { look(slice, &BufferUse::write); });
   for_each_write(body, [&](const Slice& slice) {
-    look(slice, use[slice.buffer].write);
-    look(slice, use[slice.buffer].read);
+    look(slice, &BufferUse::write);
+    look(slice, &BufferUse::read);
   });
   std::vector<OpIndex> after;
   for (const std::int64_t op : latest)
@@ -135,10 +136,18 @@ void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, OpBody 
 
   std::vector<Op>& ops = phase == Phase::forward ? schedule_.ranks[rank].forward : schedule_.ranks[rank].backward;
   const auto id = static_cast<OpIndex>(ops.size());
-  RankUse& use = (phase == Phase::forward ? forward_use_ : backward_use_)[rank];
+  RankUse& of_rank = use_[rank];
+  if (of_rank.forward.accesses.empty() && of_rank.backward.accesses.empty()) std::swap(of_rank, spare_);
+  PhaseUse& use = phase == Phase::forward ? of_rank.forward : of_rank.backward;
   std::vector<OpIndex> after = conflicts(use, stream, body);
-  for_each_read(body, [&](const Slice& slice) { note(use[slice.buffer].read, id, stream, slice); });
-  for_each_write(body, [&](const Slice& slice) { note(use[slice.buffer].write, id, stream, slice); });
+  const auto note = [&](const Slice& slice, int BufferUse::*kind) {
+    if (slice.buffer >= use.buffers.size()) use.buffers.resize(schedule_.ranks[rank].buffers.size());
+    int& last = use.buffers[slice.buffer].*kind;
+    use.accesses.push_back({id, stream, slice.tokens, slice.heads, last});
+    last = static_cast<int>(use.accesses.size()) - 1;
+  };
+  for_each_read(body, [&](const Slice& slice) { note(slice, &BufferUse::read); });
+  for_each_write(body, [&](const Slice& slice) { note(slice, &BufferUse::write); });
   ops.push_back({id, stream, step, std::move(after), std::move(body)});
 }
 

@@ -43,6 +43,9 @@ class ProgramBuilder {
     add(rank, phase, kCommunicationStream, step, std::move(exchange));
   }
 
+  /// Nothing more will be added to the rank: what dependencies are found with is given to the next rank.
+  void complete(RankId rank);
+
   /// The finished schedule; the builder is spent.
   Schedule take() { return std::move(schedule_); }
 
@@ -51,26 +54,32 @@ class ProgramBuilder {
   struct Access {
     OpIndex op;
     int stream;
-    Slice slice;
+    TokenSetId tokens;
+    HeadRange heads;
     int before;  ///< index of the access of the same kind to the same buffer before this one, or kNone
   };
   static constexpr int kNone = -1;
-  /// Latest reading and writing access of the ops of one phase to one buffer: indices into accesses_.
+  /// Latest reading and writing access of the ops of one phase to one buffer: indices into the accesses of the rank's phase.
   struct BufferUse {
     int read = kNone;
     int write = kNone;
   };
-  using RankUse = std::vector<BufferUse>;  // [buffer]
+  struct PhaseUse {
+    std::vector<BufferUse> buffers;
+    std::vector<Access> accesses;
+  };
+  struct RankUse {
+    PhaseUse forward, backward;
+  };
 
-  bool overlap(const Slice& a, const Slice& b);
-  void note(int& latest, OpIndex op, int stream, const Slice& slice);
-  std::vector<OpIndex> conflicts(const RankUse& use, int stream, const OpBody& body);
+  bool overlap(const Slice& a, const Access& b);
+  std::vector<OpIndex> conflicts(const PhaseUse& use, int stream, const OpBody& body);
 
   Schedule schedule_;
   std::unordered_multimap<std::size_t, TokenSetId> set_of_hash_;
   std::unordered_map<std::uint64_t, bool> intersects_;  // of pairs of large sets that were asked about
-  std::vector<Access> accesses_;
-  std::vector<RankUse> forward_use_, backward_use_;  // [rank]; apart, because a barrier separates the phases
+  std::vector<RankUse> use_;                            // [rank]; the phases apart, because a barrier separates them
+  RankUse spare_;                                       // memory of a rank that is complete, for the next one
 };
 
 }  // namespace hsap

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "planner/strategies/cut_documents.hpp"
@@ -283,8 +284,7 @@ class Planner {
     for (GroupRelays& group : plan_.groups)
       for (std::vector<Relay>* relays : {&group.in, &group.out})
         std::stable_sort(relays->begin(), relays->end(), [](const Relay& a, const Relay& b) {
-          return std::tie(a.stage, a.hop, a.round, a.from, a.to, a.source) <
-                 std::tie(b.stage, b.hop, b.round, b.from, b.to, b.source);
+          return std::tie(a.stage, a.hop, a.from, a.to, a.source) < std::tie(b.stage, b.hop, b.from, b.to, b.source);
         });
   }
 
@@ -304,20 +304,30 @@ class Planner {
         relays.arrivals.push_back({run->stage, run->arrival == Store::needed, 0, 0});
         rows.emplace_back(), entered.emplace_back();
       }
-      std::vector<TokenRange> ranges;
       const Record& first = *run;
+      std::vector<TokenRange>& all = rows[static_cast<std::size_t>(into)];
+      const std::size_t before = all.size();
+      const Iterator run_begin = run;
       for (; run != end && run->same_message_part(first); ++run)
-        ranges.insert(ranges.end(), pool_.begin() + static_cast<std::ptrdiff_t>(run->first),
-                      pool_.begin() + static_cast<std::ptrdiff_t>(run->first + run->count));
-      for (std::vector<std::vector<TokenRange>>* sets : {&rows, &entered}) {
-        if (sets == &entered && first.hop != Hop::between) continue;
-        std::vector<TokenRange>& all = (*sets)[static_cast<std::size_t>(into)];
-        all.insert(all.end(), ranges.begin(), ranges.end());
+        all.insert(all.end(), pool_.begin() + static_cast<std::ptrdiff_t>(run->first),
+                   pool_.begin() + static_cast<std::ptrdiff_t>(run->first + run->count));
+      const auto of_run = all.begin() + static_cast<std::ptrdiff_t>(before);
+      if (first.hop == Hop::between) {
+        std::vector<TokenRange>& entering = entered[static_cast<std::size_t>(into)];
+        entering.insert(entering.end(), of_run, all.end());
       }
-      const int round = first.hop == Hop::between ? (node_of(group) - node_of(first.from) + nodes()) % nodes() : 0;
-      relays.in.push_back({first.from, group, first.stage, first.hop, round, static_cast<int>(first.source), into,
-                           builder_.intern(TokenSet(std::move(ranges)))});
+      const auto intern = [&] { return builder_.intern(TokenSet(std::vector<TokenRange>(of_run, all.end()))); };
+      TokenSetId set = 0;
+      if (run - run_begin > 1) {
+        set = intern();
+      } else {  // the members of a node often need the same of what a gateway took in
+        const auto [known, is_new] = set_of_span_.try_emplace(first.first, 0);
+        if (is_new) known->second = intern();
+        set = known->second;
+      }
+      relays.in.push_back({first.from, group, first.stage, first.hop, static_cast<int>(first.source), into, set});
     }
+
     for (std::size_t a = 0; a < rows.size(); ++a) {
       relays.arrivals[a].rows = builder_.intern(TokenSet(std::move(rows[a])));
       relays.arrivals[a].entered = builder_.intern(TokenSet(std::move(entered[a])));
@@ -346,7 +356,8 @@ class Planner {
   std::vector<Entered> entered_;
   std::vector<Record> records_;
   std::vector<TokenRange> pool_;
-  std::vector<int> arrival_of_;  // [group][stage][needed, passing]
+  std::unordered_map<std::size_t, TokenSetId> set_of_span_;  // of records, by where their ranges begin in the pool
+  std::vector<int> arrival_of_;                              // [group][stage][needed, passing]
 };
 
 }  // namespace

@@ -39,7 +39,6 @@ struct Relay {
   int to = 0;
   int stage = 0;
   Hop hop = Hop::inside;
-  int round = 0;      ///< of its hop: between nodes no group sends twice or receives twice in a round
   int source = kOwn;  ///< arrival of `from` that holds the rows, or kOwn
   int arrival = 0;    ///< of `to`
   TokenSetId rows = 0;

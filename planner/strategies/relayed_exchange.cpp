@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace hsap {
@@ -64,10 +65,9 @@ class Member {
     QueryGradientAccumulator d_q(builder_, view_, lse_, pieces_);
     const bool others_add =
         std::any_of(relays_.out.begin(), relays_.out.end(), [](const Relay& r) { return r.source == Relay::kOwn; });
-    const auto sum = [&](Role role, BufferId result) {
-      return others_add ? new_buffer(role, DType::fp32, view_.tokens, "sum") : own(result);
-    };
-    if (holds_tokens()) d_own_ = {sum(Role::d_k, view_.d_k), sum(Role::d_v, view_.d_v)};
+    if (holds_tokens())
+      d_own_ = others_add ? new_gradients(DType::fp32, view_.tokens, "d_k sum", "d_v sum")
+                          : KvSlices{own(view_.d_k), own(view_.d_v)};
     const auto local_part = [&] {
       if (holds_tokens()) d_q.attend(0, view_.tokens, own(view_.k), own(view_.v), d_own_.k, d_own_.v);
     };
@@ -103,12 +103,11 @@ class Member {
   RankId counterpart(int group) const { return lane_[static_cast<std::size_t>(group)]->rank; }
 
   Slice own(BufferId buffer) const { return builder_.rows(view_.rank, buffer, view_.tokens); }
-  Slice new_buffer(Role role, DType dtype, TokenSetId tokens, const char* what) {
-    return builder_.whole(view_.rank,
-                          builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads, to_string(role) + " " + what));
+  Slice new_buffer(Role role, DType dtype, TokenSetId tokens, const char* called) {
+    return builder_.whole(view_.rank, builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads, called));
   }
-  KvSlices new_gradients(DType dtype, TokenSetId tokens, const char* what) {
-    return {new_buffer(Role::d_k, dtype, tokens, what), new_buffer(Role::d_v, dtype, tokens, what)};
+  KvSlices new_gradients(DType dtype, TokenSetId tokens, const char* d_k, const char* d_v) {
+    return {new_buffer(Role::d_k, dtype, tokens, d_k), new_buffer(Role::d_v, dtype, tokens, d_v)};
   }
 
   template <class Visit>
@@ -121,46 +120,31 @@ class Member {
   void make_room() {
     for (std::size_t a = 0; a < fetched_.size(); ++a) {
       const Arrival& arrival = relays_.arrivals[a];
-      const char* what = arrival.needed ? "fetched" : "passing";
-      fetched_[a] = {new_buffer(Role::k, model_dtype(), arrival.rows, what),
-                     new_buffer(Role::v, model_dtype(), arrival.rows, what)};
+      fetched_[a] = {new_buffer(Role::k, model_dtype(), arrival.rows, arrival.needed ? "k fetched" : "k passing"),
+                     new_buffer(Role::v, model_dtype(), arrival.rows, arrival.needed ? "v fetched" : "v passing")};
     }
   }
 
-  /// Calls post(sends, receives) for each round of a hop in which this group takes part.
-  template <class Post>
-  void for_each_round(int stage, Hop hop, const Post& post) const {
-    const auto of_hop = [&](const std::vector<Relay>& relays) {
-      const auto before = [](const Relay& r, const std::pair<int, Hop>& key) { return std::pair(r.stage, r.hop) < key; };
-      const auto after = [](const std::pair<int, Hop>& key, const Relay& r) { return key < std::pair(r.stage, r.hop); };
-      const std::pair key(stage, hop);
-      const auto first = std::lower_bound(relays.begin(), relays.end(), key, before);
-      return std::pair(first, std::upper_bound(first, relays.end(), key, after));
-    };
-    auto [out, out_end] = of_hop(relays_.out);
-    auto [in, in_end] = of_hop(relays_.in);
-    while (out != out_end || in != in_end) {
-      const int round = std::min(out != out_end ? out->round : in->round, in != in_end ? in->round : out->round);
-      const auto of_round = [&](auto& relay, const auto& end) {
-        const auto first = relay;
-        while (relay != end && relay->round == round) ++relay;
-        return std::pair(first, relay);
-      };
-      post(of_round(out, out_end), of_round(in, in_end));
-    }
+  /// The relays of one hop of a stage.
+  static std::span<const Relay> of_hop(const std::vector<Relay>& relays, int stage, Hop hop) {
+    const auto before = [](const Relay& r, const std::pair<int, Hop>& key) { return std::pair(r.stage, r.hop) < key; };
+    const auto after = [](const std::pair<int, Hop>& key, const Relay& r) { return key < std::pair(r.stage, r.hop); };
+    const std::pair key(stage, hop);
+    const auto first = std::lower_bound(relays.begin(), relays.end(), key, before);
+    return {first, std::upper_bound(first, relays.end(), key, after)};
   }
 
-  /// One message for each peer of relays of one round: slices(relay) of each.
-  template <class Iterator, class Slices, class Peer>
-  std::vector<Message> messages(const std::pair<Iterator, Iterator>& relays, const Peer& peer, const Slices& slices) {
+  /// One message for each peer(relay), with slices(relay).
+  template <class Slices, class Peer>
+  std::vector<Message> messages(std::span<const Relay> relays, const Peer& peer, const Slices& slices) {
     std::vector<Message> result;
-    result.reserve(static_cast<std::size_t>(relays.second - relays.first));
-    for (Iterator relay = relays.first; relay != relays.second; ++relay) {
-      const RankId rank = counterpart(peer(*relay));
+    result.reserve(relays.size());
+    for (const Relay& relay : relays) {
+      const RankId rank = counterpart(peer(relay));
       if (result.empty() || result.back().peer != rank) result.push_back({rank, {}});
-      const KvSlices kv = slices(*relay);
-      result.back().parts.push_back({kv.k.buffer, relay->rows, kv.k.heads});
-      result.back().parts.push_back({kv.v.buffer, relay->rows, kv.v.heads});
+      const KvSlices kv = slices(relay);
+      result.back().parts.push_back({kv.k.buffer, relay.rows, kv.k.heads});
+      result.back().parts.push_back({kv.v.buffer, relay.rows, kv.v.heads});
     }
     return result;
   }
@@ -175,10 +159,9 @@ class Member {
     };
     const auto room = [&](const Relay& relay) { return fetched_[static_cast<std::size_t>(relay.arrival)]; };
     for (const Hop hop : {Hop::inside, Hop::between, Hop::onward})
-      for_each_round(stage, hop, [&](const auto& out, const auto& in) {
-        builder_.add(view_.rank, phase, stream_of(hop), step_of(stage),
-                     Exchange{messages(out, receiver, held), messages(in, sender, room)});
-      });
+      builder_.add(view_.rank, phase, stream_of(hop), step_of(stage),
+                   Exchange{messages(of_hop(relays_.out, stage, hop), receiver, held),
+                            messages(of_hop(relays_.in, stage, hop), sender, room)});
   }
 
   /// Gradients of what was fetched in a stage go back by the same hop; those of rows that went from here come back.
@@ -188,21 +171,20 @@ class Member {
       return hop == Hop::between && sums_[arrival] ? *sums_[arrival] : gradients_[arrival];
     };
     const auto room = [&](const Relay& relay) {
-      const KvSlices part = new_gradients(wire_dtype(), relay.rows, "part");
+      const KvSlices part = new_gradients(wire_dtype(), relay.rows, "d_k part", "d_v part");
       (relay.source == Relay::kOwn ? own_parts_ : parts_[static_cast<std::size_t>(relay.source)]).push_back(part);
       return part;
     };
-    for_each_round(stage, hop, [&](const auto& out, const auto& in) {
-      builder_.add(view_.rank, Phase::backward, stream_of(hop), step_of(stage),
-                   Exchange{messages(in, sender, results), messages(out, receiver, room)});
-    });
+    builder_.add(view_.rank, Phase::backward, stream_of(hop), step_of(stage),
+                 Exchange{messages(of_hop(relays_.in, stage, hop), sender, results),
+                          messages(of_hop(relays_.out, stage, hop), receiver, room)});
   }
 
   void differentiate(int stage, QueryGradientAccumulator& d_q) {
     for_each_arrival(stage, [&](std::size_t a) {
       const Arrival& arrival = relays_.arrivals[a];
       if (!arrival.needed) return;
-      gradients_[a] = new_gradients(wire_dtype(), arrival.rows, "of fetched");
+      gradients_[a] = new_gradients(wire_dtype(), arrival.rows, "d_k of fetched", "d_v of fetched");
       d_q.attend(step_of(stage), queries_[a], fetched_[a].k, fetched_[a].v, gradients_[a].k, gradients_[a].v);
     });
   }
@@ -218,7 +200,7 @@ class Member {
         sums_[a] = parts[0];
         return;
       }
-      const KvSlices sum = new_gradients(DType::fp32, arrival.entered, "sum");
+      const KvSlices sum = new_gradients(DType::fp32, arrival.entered, "d_k sum", "d_v sum");
       if (arrival.needed)
         builder_.compute(view_.rank, Phase::backward, step, copy(rows_of(gradients_[a], arrival.entered), sum));
       else
@@ -226,7 +208,7 @@ class Member {
       add_parts(sum, parts, step);
       sums_[a] = sum;
       if (wire_dtype() == DType::fp32) return;
-      sums_[a] = new_gradients(wire_dtype(), arrival.entered, "to send");
+      sums_[a] = new_gradients(wire_dtype(), arrival.entered, "d_k to send", "d_v to send");
       builder_.compute(view_.rank, Phase::backward, step, copy(sum, *sums_[a]));
     });
   }
@@ -296,6 +278,7 @@ void relayed_exchange(ProgramBuilder& builder, const std::vector<std::vector<Vie
       Member program(builder, lanes[member], views[g][member], plan, relays, queries, rules);
       program.forward();
       program.backward();
+      if (rules.ends_programs) builder.complete(views[g][member].rank);
     }
   }
 }

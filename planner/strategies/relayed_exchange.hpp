@@ -23,6 +23,7 @@ struct RelayedExchangeRules {
   /// What a document sends to a node is split over stages only into parts that have so many bytes (assumed: about where
   /// InfiniBand transfers come near their full bandwidth).
   double least_message_bytes = 1 << 20;
+  bool ends_programs = false;  ///< no ops of the ranks follow
 };
 
 /// views[group][member]; member m of every group holds the same heads, and talks to member m of other groups only.

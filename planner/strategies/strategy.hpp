@@ -23,6 +23,12 @@ struct Problem {
   /// Seconds of a token's linear work over seconds of a (query, key) pair in all heads, forward + backward (planner/cost/
   /// linear_work.hpp): what placement balances beside pairs. 0: attention alone.
   double pairs_per_token = 0;
+  /// Seconds in which a rank takes in a key and value from another node, and its gradients back, over seconds of a pair. 0: not
+  /// known.
+  double pairs_per_entering_key = 0;
+
+  /// Attention FLOP/s of each rank, or anything in proportion: faster ranks are given more work. Empty: all equal.
+  std::vector<double> speed_of_rank = {};
 
   /// Consecutive ranks per node when all nodes have equally many, else nullopt.
   std::optional<int> uniform_ranks_per_node() const;

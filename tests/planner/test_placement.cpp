@@ -210,9 +210,76 @@ TEST_CASE("cost cut: what cannot be met is refused, and says what works") {
   CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.token_cap = std::nan("")}), Contains("token_cap"));
   CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.pairs_per_token = -1}), Contains("pairs_per_token"));
   CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.groups_per_node = 0}), Contains("groups_per_node"));
+  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.pairs_per_entering_key = -1}), Contains("pairs_per_entering_key"));
+  CHECK_THROWS_WITH(place_cost_cut(mask, 4, {.groups_of_node = {1, 2}}), Contains("3") && Contains("4"));
+  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.groups_of_node = {2, 0}}), Contains("size of a node"));
+  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.speeds = {1}}), Contains("speeds") && Contains("each of 2"));
+  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.speeds = {1, 0}}), Contains("speed") && Contains("positive"));
   CHECK_THROWS_AS(place_cost_cut(mask, 0), InvalidInput);
   CHECK_THROWS_AS(place_zigzag(mask, 0), InvalidInput);
   CHECK_THROWS_AS(place_contiguous(mask, 0), InvalidInput);
+}
+
+TEST_CASE("cost cut: on nodes of unequal size a document that fits a node stays there") {
+  const double share = 6000.0 * 6001 / 2 / 5;  // of one group; the long document costs five of them
+  std::vector<Token> lengths(80, static_cast<Token>(std::sqrt(2 * share * 3 / 80)));
+  lengths.push_back(6000);
+  const DocumentMask mask = mask_of(lengths);
+  const Placement placement = place_cost_cut(mask, 8, {.token_cap = 8, .groups_of_node = {5, 3}});
+  for (std::size_t group = 5; group < 8; ++group)
+    CHECK(clip(placement[group], mask.document(80).begin, mask.document(80).end).empty());
+  CHECK(measure(mask, placement, 0).cost_max_over_mean < 1.01);
+}
+
+TEST_CASE("cost cut: faster groups are given more work, in proportion, within the token cap") {
+  const unsigned seed = GENERATE(25u, 26u, 27u);
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  const DocumentMask mask = random_packing(random, 300, 13, {});
+  std::vector<double> speeds;
+  for (int group = 0; group < 11; ++group) speeds.push_back(1 + static_cast<double>(test::draw(random, 0, 4)) / 4);
+  const Placement placement =
+      place_cost_cut(mask, 11, {.token_cap = 3, .pairs_per_token = 1000, .groups_of_node = {4, 4, 3}, .speeds = speeds});
+  CHECK(is_partition(mask, placement));
+  const TokenSet all{{0, mask.tokens()}};
+  double work = 0, speed = 0, slowest = 0;
+  for (std::size_t group = 0; group < placement.size(); ++group) {
+    const double cost =
+        static_cast<double>(mask.pairs(placement[group], all)) + 1000.0 * static_cast<double>(placement[group].size());
+    work += cost;
+    speed += speeds[group];
+    slowest = std::max(slowest, cost / speeds[group]);
+  }
+  CHECK(slowest < 1.005 * work / speed);
+}
+
+TEST_CASE("cost cut: in a node that takes in many keys tokens are kept more even, at the same balance of costs") {
+  // A long document on both nodes, and short ones: the second node takes in the first one's keys.
+  std::vector<Token> lengths(3000, 100);
+  lengths.push_back(100'000);
+  const DocumentMask mask = mask_of(lengths);
+  const CostCutOptions plain{.token_cap = 4, .pairs_per_token = 20'000, .groups_per_node = 8};
+  CostCutOptions aware = plain;
+  aware.pairs_per_entering_key = 2'000;
+  /// The worst group of its layer time: linear work, and attention or what enters its node, whichever takes longer.
+  const auto longest = [&](const CostCutOptions& options) {
+    const Placement placement = place_cost_cut(mask, 16, options);
+    CHECK(is_partition(mask, placement));
+    CHECK(measure(mask, placement, 20'000).cost_max_over_mean < 1.005);
+    double most = 0;
+    for (std::size_t node = 0; node < 2; ++node) {
+      TokenSet held;
+      for (std::size_t group = 0; group < 8; ++group) held = set_union(held, placement[8 * node + group]);
+      const double taking_in = 2'000 * static_cast<double>(difference(mask.keys_seen_by(held), held).size()) / 8;
+      for (std::size_t group = 0; group < 8; ++group) {
+        const TokenSet& own = placement[8 * node + group];
+        const auto pairs = static_cast<double>(mask.pairs(own, {{0, mask.tokens()}}));
+        most = std::max(most, 20'000 * static_cast<double>(own.size()) + std::max(pairs, taking_in));
+      }
+    }
+    return most;
+  };
+  CHECK(longest(aware) <= longest(plain));
 }
 
 // --- cost cut: on random packings -------------------------------------------------------------------------------------

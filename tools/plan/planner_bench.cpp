@@ -29,9 +29,11 @@ double best_seconds(Work work) {
 }
 
 Placement place(const DocumentMask& mask, int ranks, double token_cap) {
-  return place_cost_cut(
-      mask, ranks,
-      {.token_cap = token_cap, .pairs_per_token = kLlama3Layer.pairs_per_token(), .groups_per_node = kBenchRanksPerNode});
+  return place_cost_cut(mask, ranks,
+                        {.token_cap = token_cap,
+                         .pairs_per_token = kLlama3Layer.pairs_per_token(),
+                         .pairs_per_entering_key = kLlama3Layer.pairs_per_entering_key(),
+                         .groups_per_node = kBenchRanksPerNode});
 }
 
 /// The layer of kLlama3Layer.
