@@ -257,7 +257,7 @@ TEST_CASE("verify refuses a partial result that enters twice even where no query
   const BufferId lse = made.add_buffer(0, Role::lse, first, made.query_heads(), "lse hop");
   const RankBoundary b = made.boundary(0);
   const Attend local = std::get<Attend>(forward(made.schedule, 0)[1].body);
-  const std::vector<Slice> hop = std::get<Exchange>(forward(made.schedule, 0)[0].body).recvs[0].parts;
+  const SliceList hop = std::get<Exchange>(forward(made.schedule, 0)[0].body).recvs[0].parts;
   made.add(0, Phase::forward, Attend{made.all(0, b.q), hop[0], hop[1], made.all(0, o), made.all(0, lse)}, {0}, 1);
   const Merge merge{made.all(0, o), made.all(0, lse), local.o, *local.lse};
   made.add(0, Phase::forward, merge, {}, 1);
