@@ -1,7 +1,6 @@
 #include "planner/strategies/relay_plan.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -54,7 +53,7 @@ class Planner {
  public:
   Planner(ProgramBuilder& builder, const std::vector<TokenSetId>& groups, const std::vector<int>& node_of_group,
           const RelayRules& rules)
-      : builder_(builder), groups_(groups), node_of_group_(node_of_group), rules_(rules), member_of_group_(groups.size(), -1) {
+      : builder_(builder), groups_(groups), rules_(rules), member_of_group_(groups.size(), -1) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (g == 0 || node_of_group[g] != node_of_group[g - 1]) first_of_node_.push_back(static_cast<int>(g));
       node_index_.push_back(static_cast<int>(first_of_node_.size()) - 1);
@@ -344,7 +343,6 @@ class Planner {
 
   ProgramBuilder& builder_;
   const std::vector<TokenSetId>& groups_;
-  const std::vector<int>& node_of_group_;
   const RelayRules& rules_;
   RelayPlan plan_;
   std::vector<int> first_of_node_, node_index_;  // groups of node n: first_of_node_[n] .. first_of_node_[n + 1] - 1

@@ -8,7 +8,9 @@
 //             as many NICs work on either side as groups hold the document
 //   onward    gateway -> group of the same node that needs the rows
 //
-// Stages are numbered in the order of forward: those inside first, then those between nodes (with their way onward).
+// Stages are numbered in the order of forward: those inside first, then those between nodes (with their way onward). All groups
+// meet in the order of stages and hops, so nobody waits for ever. A stage's messages of one hop are posted together; the ports
+// that they share are never idle while one of them waits, so they need no rounds.
 #pragma once
 
 #include <vector>
