@@ -101,6 +101,10 @@ void read_objective(const std::string& file, const Section& inputs, const Sectio
     const Section layer = predicted.section("layer");
     plan.predicted.layer = {layer.seconds("forward_seconds"), layer.seconds("backward_seconds")};
   }
+  if (inputs.has("barrier")) {
+    if (!inputs.at("barrier").is_boolean()) throw inputs.wrong("barrier", "true or false");
+    plan.barrier = inputs.at("barrier").get<bool>();
+  }
   if (!inputs.has("objective")) return;
   try {
     plan.objective = parse_objective(inputs.text("objective"));
@@ -136,7 +140,10 @@ Json to_json(const StrategyOptions& options) {
 
 LinearWork PlanFile::linear_work(const KernelTimes& kernels) const {
   if (objective == Objective::attention || !linear_parameters) return {};
-  return hsap::linear_work(*linear_parameters, schedule.shape.dtype, static_cast<int>(schedule.ranks.size()), kernels);
+  LinearWork work =
+      hsap::linear_work(*linear_parameters, schedule.shape.dtype, static_cast<int>(schedule.ranks.size()), kernels);
+  work.barrier = barrier;
+  return work;
 }
 
 void write_plan_file(const std::filesystem::path& file, const PlanFile& plan) {
@@ -154,6 +161,7 @@ void write_plan_file(const std::filesystem::path& file, const PlanFile& plan) {
         {"seed", plan.recipe.seed},
         {"documents", plan.batch_mask().documents()},
         {"objective", to_string(plan.objective)},
+        {"barrier", plan.barrier},
         {"linear_parameters", plan.linear_parameters ? Json(*plan.linear_parameters) : Json()}}},
       {"strategy", plan.schedule.strategy},
       {"degrees", to_string(plan.schedule.degrees)},

@@ -24,11 +24,19 @@ LinearWork linear_work(double parameters, DType dtype, int ranks, const KernelTi
   return work;
 }
 
+double layer_seconds(const Schedule& schedule, const PhaseTimeline& timeline, Phase phase, const LinearWork& work) {
+  double together = 0, attention = 0, linear = 0;
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
+    const double of_rank = work.seconds(schedule, rank, phase);
+    together = std::max(together, timeline.seconds(rank) + of_rank);
+    attention = std::max(attention, timeline.seconds(rank));
+    linear = std::max(linear, of_rank);
+  }
+  return work.barrier ? attention + linear : together;
+}
+
 double layer_seconds(const Schedule& schedule, const Timeline& timeline, Phase phase, const LinearWork& work) {
-  double seconds = 0;
-  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
-    seconds = std::max(seconds, phase_of(timeline, phase).seconds(rank) + work.seconds(schedule, rank, phase));
-  return seconds;
+  return layer_seconds(schedule, phase_of(timeline, phase), phase, work);
 }
 
 double pairs_per_token(const AttentionShape& shape, const LinearWork& work, const KernelTimes& kernels) {

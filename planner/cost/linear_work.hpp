@@ -13,6 +13,9 @@ namespace hsap {
 struct LinearWork {
   /// [rank] seconds per token; both empty: none is counted.
   std::vector<double> forward, backward;
+  /// Between attention and linear work all ranks wait for each other: an all-to-all of experts, or tensor parallelism across
+  /// them.
+  bool barrier = false;
 
   bool counted() const { return !forward.empty(); }
   double seconds_per_token(RankId rank, Phase phase) const;
@@ -23,9 +26,10 @@ struct LinearWork {
 /// Linear work on `ranks` ranks of a layer in which a token multiplies `parameters` (LayerKind::linear_parameters).
 LinearWork linear_work(double parameters, DType dtype, int ranks, const KernelTimes& kernels);
 
-/// Seconds of the whole layer in one phase: the most, over ranks, of attention's end plus linear work. With none counted, the
-/// seconds of attention. All ranks begin attention together (assumed): that ranks with few tokens could begin the attention of
+/// Seconds of the whole layer in one phase: the most, over ranks, of attention's end plus linear work; with a barrier, the most
+/// of each. With none counted, the seconds of attention. All ranks begin attention together (assumed): that ranks with few tokens could begin the attention of
 /// backward sooner, when their MLP is done, is not modelled, so a rank that waits for gradients of its keys may come out late.
+double layer_seconds(const Schedule& schedule, const PhaseTimeline& timeline, Phase phase, const LinearWork& work);
 double layer_seconds(const Schedule& schedule, const Timeline& timeline, Phase phase, const LinearWork& work);
 
 /// Seconds of a token's linear work over seconds of a (query, key) pair in all heads at the best rate, forward + backward: what

@@ -52,8 +52,16 @@ struct PlacementLaw {
   Placement (*place)(const Problem& problem, const Groups& groups);
 };
 
+/// Balances pairs alone, and keeps tokens even: for a barrier between attention and linear work, and for ranks that wait for
+/// each other's gradients.
+Placement even_cost_cut(const Problem& problem, const Groups& groups) {
+  return place_cost_cut(problem.mask, groups.count,
+                        {.token_cap = 1.02, .groups_of_node = groups.of_node, .speeds = groups.speeds});
+}
+
 /// Balances pairs, the copies of rows and, where it counts, the linear work of tokens.
 Placement cost_cut(const Problem& problem, const Groups& groups, double token_cap) {
+  if (problem.barrier) return even_cost_cut(problem, groups);
   return place_cost_cut(problem.mask, groups.count,
                         {.token_cap = token_cap,
                          .pairs_per_token = kPairsPerToken + problem.pairs_per_token,
@@ -66,6 +74,7 @@ Placement cost_cut(const Problem& problem, const Groups& groups, double token_ca
 constexpr PlacementLaw kLaws[] = {
     {"cost-cut", true, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, 1.25); }},
     {"cost-cut-tight", true, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, 1.05); }},
+    {"cost-cut-even", true, even_cost_cut},
     {"cost-cut-uncapped", false, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, groups.count); }},
     {"zigzag", true, [](const Problem& p, const Groups& groups) { return place_zigzag(p.mask, groups.count); }},
     {"contiguous", true, [](const Problem& p, const Groups& groups) { return place_contiguous(p.mask, groups.count); }},

@@ -27,6 +27,8 @@ struct Problem {
   /// known.
   double pairs_per_entering_key = 0;
 
+  /// All ranks wait for each other between attention and linear work, so tokens and pairs must each be balanced.
+  bool barrier = false;
   /// Attention FLOP/s of each rank, or anything in proportion: faster ranks are given more work. Empty: all equal.
   std::vector<double> speed_of_rank = {};
 

@@ -33,6 +33,7 @@ TEST_CASE("linear work: a layer ends when the last rank has attended and worked 
   CHECK(layer_seconds(schedule, timeline, Phase::forward, {{0.25, 0.25}, {1, 1}}) == 6);
   CHECK(layer_seconds(schedule, timeline, Phase::forward, {{2, 1}, {1, 1}}) == 11);
   CHECK(layer_seconds(schedule, timeline, Phase::backward, {{2, 1}, {1, 3}}) == 12);
+  CHECK(layer_seconds(schedule, timeline, Phase::forward, {{2, 1}, {1, 1}, true}) == 5 + 8);  // nobody begins linear work before 5
 }
 
 TEST_CASE("linear work: a token costs a placement as many pairs as its linear work takes the time of") {

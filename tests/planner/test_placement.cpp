@@ -282,6 +282,20 @@ TEST_CASE("cost cut: in a node that takes in many keys tokens are kept more even
   CHECK(longest(aware) <= longest(plain));
 }
 
+TEST_CASE("cost cut: for a barrier, tokens and pairs are each within 2 % of their means where documents allow it") {
+  const unsigned seed = GENERATE(28u, 29u, 30u);
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (const int groups : {2, 8, 31}) {
+    const DocumentMask mask = random_packing(random, 400, 14, {});
+    CAPTURE(groups);
+    const test::PlacementMeasures measures =
+        measure(mask, place_cost_cut(mask, groups, {.token_cap = 1.02, .groups_per_node = 4}), 0);
+    CHECK(measures.tokens_max_over_mean <= 1.0201);
+    CHECK(measures.cost_max_over_mean <= 1.02);
+  }
+}
+
 // --- cost cut: on random packings -------------------------------------------------------------------------------------
 
 TEST_CASE("cost cut: every token once and never above the cap, on random packings") {

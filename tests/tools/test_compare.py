@@ -31,6 +31,19 @@ class DefaultTable(CommandTest):
 
 
 class Json(CommandTest):
+    def test_with_a_barrier_tokens_are_balanced_and_the_layer_is_no_faster_than_its_parts(self):
+        options = (*SMALL, "--strategy", "hsap", "--degrees", "1x4", "--placement", "cost-cut")
+        out = self.succeed_json("hsap-plan", "compare", *options, "--barrier")
+        self.assertIs(out["inputs"]["barrier"], True)
+        self.assertIs(self.succeed_json("hsap-plan", "compare", *options)["inputs"]["barrier"], False)
+        row = out["results"][0]
+        self.assertGreater(row["layer_forward_seconds"], row["forward_seconds"])
+        self.succeed("hsap-plan", "plan", *options, "--barrier", "--out", "barrier.json")
+        explained = self.succeed_json("hsap-plan", "explain", "barrier.json")
+        self.assertLessEqual(explained["placement"]["tokens"]["most_over_mean"], 1.021)
+        self.assertLessEqual(explained["placement"]["pairs"]["most_over_mean"], 1.02)
+        self.assertAlmostEqual(explained["causes"]["forward"]["seconds"], row["layer_forward_seconds"], delta=1e-3 * row["layer_forward_seconds"])
+
     def test_every_strategy_has_a_row_with_all_its_numbers(self):
         out = self.succeed_json("hsap-plan", "compare", *SMALL)
         self.assertEqual({row["strategy"] for row in out["results"]}, set(STRATEGIES))

@@ -38,6 +38,7 @@ PlanFile make_plan(const PlanningInputs& inputs, const Ranking& ranking, const O
   plan.recipe = inputs.batch.recipe;
   plan.options = outcome.options;
   plan.objective = ranking.comparison.objective;
+  plan.barrier = ranking.problem.barrier;
   plan.linear_parameters = ranking.linear_parameters;
   plan.predicted = {evaluator, device_names(inputs.cluster.topology), outcome.forward_seconds, outcome.backward_seconds, {}};
   if (plan.linear_parameters) plan.predicted.layer = {outcome.layer_forward_seconds, outcome.layer_backward_seconds};

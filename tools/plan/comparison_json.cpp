@@ -44,6 +44,7 @@ Json inputs_json(const PlanningInputs& inputs, const RankingOptions& options) {
       {"linear_parameters", inputs.layer.kind.linear_parameters ? Json(*inputs.layer.kind.linear_parameters) : Json()},
       {"evaluator", options.evaluator},
       {"objective", options.objective},
+      {"barrier", options.barrier},
       {"remarks", inputs.remarks()},
   };
 }

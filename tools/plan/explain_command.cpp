@@ -40,6 +40,7 @@ void require_rank(const PlanFile& plan, const std::optional<RankId>& rank) {
 Problem problem_of(const PlanFile& plan, const ClusterTopology& cluster, const LinearWork& work, const KernelTimes& kernels) {
   Problem problem = make_problem(plan.schedule.shape, plan.schedule.mask.offsets(), cluster, work, kernels);
   problem.mask = plan.schedule.mask;
+  problem.barrier = plan.barrier;
   problem.ragged_heads = true;  // the plan does not say; it only allows more
   return problem;
 }

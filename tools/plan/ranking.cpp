@@ -33,6 +33,11 @@ void add_ranking_options(CLI::App& command, RankingOptions& options) {
       ->type_name("NAME")
       ->group(group);
   command
+      .add_flag("--barrier", options.barrier,
+                "All ranks wait for each other between attention and linear work, as with experts or tensor parallelism across "
+                "them: tokens and attention are each balanced")
+      ->group(group);
+  command
       .add_flag("--as-published", options.as_published,
                 "Run strategies as their original code does where that does not look at documents: contaminated results")
       ->group(group);
@@ -86,6 +91,7 @@ Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& opti
   request.linear_work = linear_work_of(inputs.layer.kind, request.objective, cluster, kernels);
   request.problem = make_problem(inputs.layer.kind.attention, inputs.batch.batch.offsets, cluster,
                                  request.objective == Objective::layer ? request.linear_work : LinearWork{}, kernels);
+  request.linear_work.barrier = request.problem.barrier = options.barrier;
   request.strategies = options.strategies;
   request.problem.ragged_heads = options.ragged_heads;
   request.options = parse_strategy_options(options);

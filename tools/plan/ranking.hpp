@@ -23,8 +23,9 @@ struct RankingOptions {
   bool every_degree = false;
   std::string evaluator = kDefaultEvaluator;
   std::string objective = to_string(Objective::layer);
+  bool barrier = false;
 };
-/// The options of the inputs, --strategy, --degrees, --evaluator, --objective, --as-published, --ragged-heads and those of
+/// The options of the inputs, --strategy, --degrees, --evaluator, --objective, --barrier, --as-published, --ragged-heads and those of
 /// strategies.
 void add_ranking_options(CLI::App& command, RankingOptions& options);
 

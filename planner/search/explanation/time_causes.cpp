@@ -73,8 +73,7 @@ TimeCauses time_causes(const PhaseRun& run, const DocumentMask& documents, const
   const BestCase best = best_case(schedule, run.phase, kernels, work);
   TimeCauses causes;
   causes.busiest_rank = best.busiest;
-  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
-    causes.seconds = std::max(causes.seconds, run.timeline.seconds(rank) + work.seconds(schedule, rank, run.phase));
+  causes.seconds = layer_seconds(schedule, run.timeline, run.phase, work);
   causes.bound_seconds =
       compute_bound_seconds(schedule.shape, documents, static_cast<int>(schedule.ranks.size()), run.phase, work, kernels);
   causes.extra_work = best.even - causes.bound_seconds;

@@ -1,6 +1,6 @@
 // Where the time above the compute bound goes, by cause; the causes add up to it exactly. Our derivation. A phase of the layer
-// takes T seconds: the most, over ranks, of attention's end plus the linear work of the rank's tokens
-// (planner/cost/linear_work). Matrix work is what flops_of() counts, W_r FLOP on rank r, whose attention runs at R_r FLOP/s at
+// takes T seconds: the most, over ranks, of attention's end plus the linear work of the rank's tokens, or the most of each when
+// a barrier separates them (planner/cost/linear_work). Matrix work is what flops_of() counts, W_r FLOP on rank r, whose attention runs at R_r FLOP/s at
 // best; X_r seconds is its linear work, 0 when attention alone is looked at. With `even` the time of work that is spread evenly
 // (evenly_spread_seconds), the bound is B = even(least FLOPs, all tokens). Seen from the rank m with the largest W_r / R_r +
 // X_r, which computes one op at a time and then its linear work,
