@@ -130,9 +130,11 @@ void make_room_for_keys(const DocumentMask& mask, const CostCutOptions& options,
     const double longest = longest_time(tried, mask, options);
     if (longest >= best) continue;
     best = longest;
-    const std::vector<Bin> limits = nodes;
-    nodes = tried;
-    for (std::size_t n = 0; n < nodes.size(); ++n) nodes[n].most = limits[n].most;
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      const Token limit = nodes[n].most;
+      nodes[n] = tried[n];
+      nodes[n].most = limit;
+    }
   }
 }
 

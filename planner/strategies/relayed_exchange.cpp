@@ -5,14 +5,11 @@
 #include <span>
 #include <utility>
 
+#include "planner/strategies/move_plan.hpp"  // the streams
+
 namespace hsap {
 
 namespace {
-
-/// Streams of the messages inside a node and between nodes, which use different ports. The head exchange runs inside a node
-/// too.
-constexpr int kInsideNode = kCommunicationStream;
-constexpr int kBetweenNodes = kCommunicationStream + 1;
 
 int stream_of(Hop hop) { return hop == Hop::between ? kBetweenNodes : kInsideNode; }
 
