@@ -74,7 +74,7 @@ std::vector<sg::Host*> create_platform(const OpGraph& graph, const ClusterTopolo
   auto* zone = new ClusterZone;  // SimGrid's from here on
   std::vector<sg::Host*> hosts;
   constexpr double kUnusedSpeed = 1;  // kernels are timers
-  for (RankId rank = 0; rank < graph.first_node.size(); ++rank)
+  for (RankId rank = 0; rank + 1 < graph.first_node.size(); ++rank)
     hosts.push_back(zone->create_host("rank " + std::to_string(rank), {kUnusedSpeed}));
   for (const WireMessage& message : graph.messages)
     zone->add(message, graph.nodes[message.sender].rank, graph.nodes[message.receiver].rank, cluster);

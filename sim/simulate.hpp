@@ -3,6 +3,7 @@
 #pragma once
 
 #include "planner/cost/kernel_times.hpp"
+#include "planner/cost/linear_work.hpp"
 #include "planner/inputs/cluster_topology.hpp"
 #include "planner/ir/schedule.hpp"
 #include "planner/ir/timeline.hpp"
@@ -14,5 +15,9 @@ namespace hsap {
 /// Throws InvalidInput naming the first ops that wait when a message never matches or the run ends before all ops did;
 /// BackendFailure when the child dies.
 Timeline simulate(const Schedule& schedule, const ClusterTopology& cluster, const KernelTimes& kernels);
+
+/// The same, and backward as it goes in a layer with this linear work.
+LayerTimeline simulate_layer(const Schedule& schedule, const LinearWork& work, const ClusterTopology& cluster,
+                             const KernelTimes& kernels);
 
 }  // namespace hsap

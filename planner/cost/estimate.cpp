@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "planner/cost/fair_queue.hpp"
@@ -146,12 +148,27 @@ class Estimator final : private Walk::Machine {
 
 }  // namespace
 
+namespace {
+
+PhaseTimeline estimate_phase(const Schedule& schedule, Phase phase, const ClusterTopology& cluster, const KernelTimes& kernels,
+                             const std::vector<double>& begins = {}) {
+  const OpGraph graph = op_graph(schedule, phase, cluster, kernels, begins);
+  return Estimator(graph, cluster).run();
+}
+
+}  // namespace
+
 Timeline estimate(const Schedule& schedule, const ClusterTopology& cluster, const KernelTimes& kernels) {
-  const auto phase = [&](Phase which) {
-    const OpGraph graph = op_graph(schedule, which, cluster, kernels);
-    return Estimator(graph, cluster).run();
-  };
-  return {phase(Phase::forward), phase(Phase::backward)};
+  return {estimate_phase(schedule, Phase::forward, cluster, kernels),
+          estimate_phase(schedule, Phase::backward, cluster, kernels)};
+}
+
+LayerTimeline estimate_layer(const Schedule& schedule, const LinearWork& work, const ClusterTopology& cluster,
+                             const KernelTimes& kernels) {
+  Timeline attention = estimate(schedule, cluster, kernels);
+  const std::vector<double> begins = attention_begins(schedule, work);
+  if (const std::optional<double> together = common_begin(begins)) return begun_together(std::move(attention), *together);
+  return {std::move(attention), estimate_phase(schedule, Phase::backward, cluster, kernels, begins)};
 }
 
 }  // namespace hsap

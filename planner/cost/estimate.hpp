@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "planner/cost/kernel_times.hpp"
+#include "planner/cost/linear_work.hpp"
 #include "planner/inputs/cluster_topology.hpp"
 #include "planner/ir/schedule.hpp"
 #include "planner/ir/timeline.hpp"
@@ -16,7 +17,11 @@ namespace hsap {
 /// ever.
 Timeline estimate(const Schedule& schedule, const ClusterTopology& cluster, const KernelTimes& kernels);
 
-/// Any predictor; the search is given one by tools/.
-using Evaluator = std::function<Timeline(const Schedule&)>;
+/// The same, and backward as it goes in a layer with this linear work.
+LayerTimeline estimate_layer(const Schedule& schedule, const LinearWork& work, const ClusterTopology& cluster,
+                             const KernelTimes& kernels);
+
+/// Any predictor of a layer; the search is given one by tools/.
+using Evaluator = std::function<LayerTimeline(const Schedule&, const LinearWork&)>;
 
 }  // namespace hsap

@@ -1,6 +1,7 @@
 #include "planner/cost/linear_work.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "planner/ir/work.hpp"
 
@@ -24,19 +25,41 @@ LinearWork linear_work(double parameters, DType dtype, int ranks, const KernelTi
   return work;
 }
 
-double layer_seconds(const Schedule& schedule, const PhaseTimeline& timeline, Phase phase, const LinearWork& work) {
+std::vector<double> attention_begins(const Schedule& schedule, const LinearWork& work) {
+  std::vector<double> begins(schedule.ranks.size(), 0);
+  if (work.precedes_attention(Phase::backward))
+    for (RankId rank = 0; rank < begins.size(); ++rank) begins[rank] = work.seconds(schedule, rank, Phase::backward);
+  return begins;
+}
+
+std::optional<double> common_begin(const std::vector<double>& begins) {
+  if (begins.empty()) return 0;
+  const bool together = std::all_of(begins.begin(), begins.end(), [&](double begin) { return begin == begins.front(); });
+  return together ? std::optional(begins.front()) : std::nullopt;
+}
+
+LayerTimeline begun_together(Timeline attention, double seconds) {
+  LayerTimeline result{std::move(attention), {}};
+  result.backward_in_layer = result.attention.backward;
+  for (std::vector<OpTime>& rank : result.backward_in_layer.ranks)
+    for (OpTime& time : rank) time = {time.begin + seconds, time.end + seconds};
+  return result;
+}
+
+double layer_seconds(const Schedule& schedule, const PhaseTimeline& in_layer, Phase phase, const LinearWork& work) {
   double together = 0, attention = 0, linear = 0;
   for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
     const double of_rank = work.seconds(schedule, rank, phase);
-    together = std::max(together, timeline.seconds(rank) + of_rank);
-    attention = std::max(attention, timeline.seconds(rank));
+    const double end = in_layer.seconds(rank);
+    together = std::max(together, work.precedes_attention(phase) ? std::max(of_rank, end) : end + of_rank);
+    attention = std::max(attention, end);
     linear = std::max(linear, of_rank);
   }
   return work.barrier ? attention + linear : together;
 }
 
-double layer_seconds(const Schedule& schedule, const Timeline& timeline, Phase phase, const LinearWork& work) {
-  return layer_seconds(schedule, phase_of(timeline, phase), phase, work);
+double layer_seconds(const Schedule& schedule, const LayerTimeline& timeline, Phase phase, const LinearWork& work) {
+  return layer_seconds(schedule, in_layer(timeline, phase, work), phase, work);
 }
 
 double pairs_per_token(const AttentionShape& shape, const LinearWork& work, const KernelTimes& kernels) {

@@ -1,7 +1,12 @@
-// The work of a layer beside attention: projections, MLP, experts. Each rank does it for the tokens that it holds, before and
-// after attention, so that a rank's time in a layer is when its attention has ended plus the linear work of its tokens.
+// The work of a layer beside attention: projections, MLP, experts. Each rank does it for the tokens that it holds, so that its
+// time in a layer is that of attention plus the linear work of its tokens. Forward, we cut layers where attention begins: all
+// ranks begin it together, and each goes on with its linear work, up to the projections of the next layer, as soon as its
+// attention has ended. Backward is that in reverse: each rank begins with its linear work, and attention when that is done, so
+// ranks with few tokens begin it sooner, and the layer ends when all attention has (our model: within a layer ranks may drift
+// apart, between two layers they do not).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "planner/cost/kernel_times.hpp"
@@ -18,6 +23,8 @@ struct LinearWork {
   bool barrier = false;
 
   bool counted() const { return !forward.empty(); }
+  /// Whether a rank does it before its attention.
+  bool precedes_attention(Phase phase) const { return counted() && phase == Phase::backward && !barrier; }
   double seconds_per_token(RankId rank, Phase phase) const;
   /// Of all tokens that the rank holds in `schedule`.
   double seconds(const Schedule& schedule, RankId rank, Phase phase) const;
@@ -26,11 +33,26 @@ struct LinearWork {
 /// Linear work on `ranks` ranks of a layer in which a token multiplies `parameters` (LayerKind::linear_parameters).
 LinearWork linear_work(double parameters, DType dtype, int ranks, const KernelTimes& kernels);
 
-/// Seconds of the whole layer in one phase: the most, over ranks, of attention's end plus linear work; with a barrier, the most
-/// of each. With none counted, the seconds of attention. All ranks begin attention together (assumed): that ranks with few tokens could begin the attention of
-/// backward sooner, when their MLP is done, is not modelled, so a rank that waits for gradients of its keys may come out late.
-double layer_seconds(const Schedule& schedule, const PhaseTimeline& timeline, Phase phase, const LinearWork& work);
-double layer_seconds(const Schedule& schedule, const Timeline& timeline, Phase phase, const LinearWork& work);
+/// [rank] seconds after which it begins the attention of backward.
+std::vector<double> attention_begins(const Schedule& schedule, const LinearWork& work);
+/// When all begin together, 0 if there are none; nullopt when they do not.
+std::optional<double> common_begin(const std::vector<double>& begins);
+
+/// Attention alone, and as it goes in a layer.
+struct LayerTimeline {
+  Timeline attention;               ///< all ranks begin together
+  PhaseTimeline backward_in_layer;  ///< since the layer's begin: each rank begins its attention as attention_begins() says
+};
+inline const PhaseTimeline& in_layer(const LayerTimeline& timeline, Phase phase, const LinearWork& work) {
+  return work.precedes_attention(phase) ? timeline.backward_in_layer : phase_of(timeline.attention, phase);
+}
+/// `attention` as it goes in a layer where all ranks begin it `seconds` after the layer.
+LayerTimeline begun_together(Timeline attention, double seconds);
+
+/// Seconds of the whole layer in one phase, whose attention goes as `in_layer` says: until the last rank has done both its
+/// attention and its linear work; with a barrier, the most of each. With none counted, the seconds of attention.
+double layer_seconds(const Schedule& schedule, const PhaseTimeline& in_layer, Phase phase, const LinearWork& work);
+double layer_seconds(const Schedule& schedule, const LayerTimeline& timeline, Phase phase, const LinearWork& work);
 
 /// Seconds of a token's linear work over seconds of a (query, key) pair in all heads at the best rate, forward + backward: what
 /// a token costs a placement beside its pairs. The means of all ranks; 0 when none is counted.

@@ -58,6 +58,23 @@ void add_nodes(OpGraph& graph, const Schedule& schedule, Phase phase, const Kern
       }
     }
   }
+  graph.first_node.push_back(static_cast<NodeId>(graph.nodes.size()));
+}
+
+/// A node before the first ops of each rank that begins late.
+void add_late_beginnings(OpGraph& graph, const std::vector<double>& begins) {
+  for (RankId rank = 0; rank < begins.size(); ++rank) {
+    if (begins[rank] == 0) continue;
+    OpNode until_then;
+    until_then.rank = rank;
+    until_then.kernel_seconds = begins[rank];
+    for (NodeId node = graph.first_node[rank]; node < graph.first_node[rank + 1]; ++node) {
+      if (graph.nodes[node].predecessors > 0) continue;
+      until_then.successors.push_back(node);
+      ++graph.nodes[node].predecessors;
+    }
+    graph.nodes.push_back(std::move(until_then));
+  }
 }
 
 /// One end of a message.
@@ -123,22 +140,21 @@ std::vector<LoneEnd> match_messages(OpGraph& graph, const Schedule& schedule, Ph
 
 }  // namespace
 
-OpGraph op_graph(const Schedule& schedule, Phase phase, const ClusterTopology& cluster, const KernelTimes& kernels) {
+OpGraph op_graph(const Schedule& schedule, Phase phase, const ClusterTopology& cluster, const KernelTimes& kernels,
+                 const std::vector<double>& begins) {
   check_ranks(schedule, cluster);
   OpGraph graph;
   add_nodes(graph, schedule, phase, kernels);
   const std::vector<LoneEnd> lone = match_messages(graph, schedule, phase, cluster);
   refuse_stuck_ops(graph, schedule, phase, lone);
+  add_late_beginnings(graph, begins);
   return graph;
 }
 
 PhaseTimeline OpGraph::timeline(const std::vector<OpTime>& time_of_node) const {
   PhaseTimeline result;
-  for (std::size_t rank = 0; rank < first_node.size(); ++rank) {
-    const auto begin = time_of_node.begin() + first_node[rank];
-    const auto end = rank + 1 < first_node.size() ? time_of_node.begin() + first_node[rank + 1] : time_of_node.end();
-    result.ranks.emplace_back(begin, end);
-  }
+  for (std::size_t rank = 0; rank + 1 < first_node.size(); ++rank)
+    result.ranks.emplace_back(time_of_node.begin() + first_node[rank], time_of_node.begin() + first_node[rank + 1]);
   return result;
 }
 

@@ -34,18 +34,21 @@ struct WireMessage {
 };
 
 struct OpGraph {
-  std::vector<OpNode> nodes;       ///< rank by rank, in list order
-  std::vector<NodeId> first_node;  ///< by rank
+  /// Rank by rank, in list order; after them one for each rank that begins late, which takes the time until it does.
+  std::vector<OpNode> nodes;
+  std::vector<NodeId> first_node;  ///< by rank, and where the ops of the last rank end
   std::vector<WireMessage> messages;
 
   /// The same times, by rank and op.
   PhaseTimeline timeline(const std::vector<OpTime>& time_of_node) const;
 };
 
-/// Matches messages in list order per pair of ranks. `cluster` must outlive the result.
+/// Matches messages in list order per pair of ranks. `begins`: seconds [rank] before which none of its ops begins; empty: 0.
+/// `cluster` must outlive the result.
 /// Throws InvalidInput when the schedule has more ranks than the cluster GPUs, names a rank or op that does not exist, has a
 /// message whose two ends differ in bytes, or has ops that would wait for ever: their number and the first of them with what
 /// they wait for.
-OpGraph op_graph(const Schedule& schedule, Phase phase, const ClusterTopology& cluster, const KernelTimes& kernels);
+OpGraph op_graph(const Schedule& schedule, Phase phase, const ClusterTopology& cluster, const KernelTimes& kernels,
+                 const std::vector<double>& begins = {});
 
 }  // namespace hsap

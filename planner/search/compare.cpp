@@ -142,7 +142,7 @@ class Comparer {
 
   struct Measured {
     Outcome outcome;
-    Timeline timeline;
+    LayerTimeline timeline;
   };
 
   double seconds_of(const Outcome& outcome) const { return outcome.seconds(request_.objective); }
@@ -165,7 +165,7 @@ class Comparer {
     for (const StrategyOptions& options : candidates) {
       try {
         const Schedule schedule = strategy.lower(problem, degrees, options);
-        const Timeline timeline = estimate(schedule, cluster_, kernels_);
+        const LayerTimeline timeline = estimate_layer(schedule, ranked_work(), cluster_, kernels_);
         screened.emplace_back(layer_seconds(schedule, timeline, Phase::forward, ranked_work()) +
                                   layer_seconds(schedule, timeline, Phase::backward, ranked_work()),
                               options);
@@ -200,21 +200,21 @@ class Comparer {
                    const StrategyOptions& options) const {
     const Schedule schedule = strategy.lower(problem, degrees, options);
     verify(schedule, problem.mask);
-    Measured measured{{}, evaluator_(schedule)};
-    const Timeline& timeline = measured.timeline;
+    Measured measured{{}, evaluator_(schedule, request_.linear_work)};
+    const Timeline& attention = measured.timeline.attention;
     Outcome& outcome = measured.outcome;
     outcome.strategy = strategy.name();
     outcome.attention = problem.shape.kind;
     outcome.degrees = degrees;
     outcome.options = options;
     outcome.valid = true;
-    outcome.forward_seconds = timeline.forward.seconds();
-    outcome.backward_seconds = timeline.backward.seconds();
-    outcome.layer_forward_seconds = layer_seconds(schedule, timeline, Phase::forward, request_.linear_work);
-    outcome.layer_backward_seconds = layer_seconds(schedule, timeline, Phase::backward, request_.linear_work);
+    outcome.forward_seconds = attention.forward.seconds();
+    outcome.backward_seconds = attention.backward.seconds();
+    outcome.layer_forward_seconds = layer_seconds(schedule, measured.timeline, Phase::forward, request_.linear_work);
+    outcome.layer_backward_seconds = layer_seconds(schedule, measured.timeline, Phase::backward, request_.linear_work);
     std::vector<double> sent(schedule.ranks.size(), 0);
     for (const Phase phase : {Phase::forward, Phase::backward}) {
-      outcome.exposed_communication_seconds += exposed_communication_seconds(schedule, timeline, phase);
+      outcome.exposed_communication_seconds += exposed_communication_seconds(schedule, attention, phase);
       const std::vector<double> of_phase = bytes_sent_by_rank(schedule, phase);
       for (std::size_t r = 0; r < sent.size(); ++r) sent[r] += of_phase[r];
     }
@@ -269,7 +269,7 @@ class Comparer {
   const KernelTimes& kernels_;
   const Evaluator& evaluator_;
   const Progress& progress_;
-  std::optional<Timeline> best_timeline_;  ///< of the best outcome so far
+  std::optional<LayerTimeline> best_timeline_;  ///< of the best outcome so far
   double best_seconds_ = 0;
 };
 

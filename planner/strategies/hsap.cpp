@@ -9,6 +9,7 @@
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
 #include "planner/strategies/head_exchange.hpp"
+#include "planner/strategies/joined_exchange.hpp"
 #include "planner/strategies/needed_exchange.hpp"
 #include "planner/strategies/relayed_exchange.hpp"
 #include "planner/strategies/state_chain.hpp"
@@ -102,9 +103,11 @@ class Hsap : public Strategy {
     if (degrees.inter == 1) return {StrategyOptions{}};
     if (problem.shape.kind == AttentionKind::linear) return {{.placement = "contiguous", .stages = 0}};
     std::vector<StrategyOptions> result;
-    for (const PlacementLaw& law : kLaws)
-      for (const int stages : {1, 2, 4})
-        if (law.searched) result.push_back({law.name, stages});
+    for (const PlacementLaw& law : kLaws) {
+      if (!law.searched) continue;
+      for (const int stages : {1, 2, 4}) result.push_back({law.name, stages});
+      result.push_back({.placement = law.name, .exchange = KvRoute::joined});
+    }
     result.push_back({.placement = kLaws[0].name, .stages = kDefaultStages, .kv = KvForBackward::again});
     result.push_back({.placement = kLaws[0].name, .stages = kDefaultStages, .exchange = KvRoute::direct});
     StrategyOptions cheaper{.placement = kLaws[0].name, .stages = kDefaultStages, .moving = Moving::cheaper};
@@ -147,6 +150,14 @@ class Hsap : public Strategy {
                        "\" for linear attention, which passes states between contiguous groups; leave them out");
   }
 
+  static void require_joined_options(const StrategyOptions& options) {
+    if (options.stages > 1)
+      throw InvalidInput("hsap: found " + std::to_string(options.stages) +
+                         " stages with exchange \"joined\", whose attention runs once; expected 1, or another exchange");
+    if (options.kv == KvForBackward::again)
+      throw InvalidInput("hsap: found kv \"again\" with exchange \"joined\", which keeps them; expected kept, or another exchange");
+  }
+
   static Placement place(const Problem& problem, const Degrees& degrees, const std::string& law) {
     return find_law(law).place(problem, groups_of(problem, degrees));
   }
@@ -154,9 +165,14 @@ class Hsap : public Strategy {
   static void exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const Problem& problem,
                        const StrategyOptions& options) {
     const bool queries_may_move = options.moving && *options.moving != Moving::kv;
-    if (queries_may_move && options.exchange == KvRoute::hierarchical)
-      throw InvalidInput("hsap: found exchange \"hierarchical\" with moving \"" + to_string(*options.moving) +
+    if (queries_may_move && options.exchange.value_or(KvRoute::direct) != KvRoute::direct)
+      throw InvalidInput("hsap: found exchange \"" + to_string(*options.exchange) + "\" with moving \"" +
+                         to_string(*options.moving) +
                          "\"; only keys and values take it: expected moving kv, or exchange direct");
+    if (options.exchange == KvRoute::joined) {
+      require_joined_options(options);
+      return joined_exchange(builder, views, options.d_kv.value_or(problem.shape.dtype));
+    }
     const ExchangeRules rules = rules_of(options);
     if (queries_may_move || options.exchange == KvRoute::direct)
       needed_exchange(builder, views, problem.node_of_rank, rules);

@@ -52,7 +52,17 @@ std::string to_string(Moving choice) {
   return {};
 }
 
-std::string to_string(KvRoute choice) { return choice == KvRoute::direct ? "direct" : "hierarchical"; }
+std::string to_string(KvRoute choice) {
+  switch (choice) {
+    case KvRoute::direct:
+      return "direct";
+    case KvRoute::hierarchical:
+      return "hierarchical";
+    case KvRoute::joined:
+      return "joined";
+  }
+  return {};
+}
 
 const std::vector<OptionField>& option_fields() {
   using Options = StrategyOptions;
@@ -77,10 +87,11 @@ const std::vector<OptionField>& option_fields() {
        [](Options& o, Text text) {
          o.moving = parse_choice<Moving>("moving", text, {Moving::kv, Moving::q, Moving::cheaper});
        }},
-      {"exchange", "direct|hierarchical", "K and V: to each who needs them, or once into each node",
+      {"exchange", "direct|hierarchical|joined",
+       "K and V: to each who needs them, or once into each node; joined: to each, before attention runs once",
        [](const Options& o) { return text_of(o.exchange); },
        [](Options& o, Text text) {
-         o.exchange = parse_choice<KvRoute>("exchange", text, {KvRoute::direct, KvRoute::hierarchical});
+         o.exchange = parse_choice<KvRoute>("exchange", text, {KvRoute::direct, KvRoute::hierarchical, KvRoute::joined});
        }},
   };
   return fields;

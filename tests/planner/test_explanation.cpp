@@ -35,7 +35,7 @@ struct RingRun {
   ClusterTopology cluster = bare_switch(2);
   KernelTimes kernels{cluster};
   Timeline timeline;
-  PhaseRun run{schedule, Phase::forward, timeline, cluster, kernels};
+  PhaseRun run{schedule, Phase::forward, timeline.forward, cluster, kernels};
 };
 
 double shares_of(const PathRun& run) {
@@ -255,7 +255,7 @@ TEST_CASE("explanation: for every strategy the causes add up, the path is unbrok
     for (const Choice& choice : choices_for(problem)) {
       INFO(choice.describe());
       const Schedule schedule = choice.strategy->lower(problem, choice.degrees, choice.options);
-      const Timeline timeline = estimate(schedule, cluster, kernels);
+      const LayerTimeline timeline = estimate_layer(schedule, work, cluster, kernels);
       const std::optional<Schedule> uncapped = without_token_cap(schedule, choice.options, problem);
       const Explanation explanation =
           explain(schedule, problem.mask, timeline, cluster, kernels, work, uncapped ? &*uncapped : nullptr);
@@ -264,7 +264,7 @@ TEST_CASE("explanation: for every strategy the causes add up, the path is unbrok
         const PhaseExplanation& facts = phase_of(explanation, phase);
         const TimeCauses& causes = facts.causes;
         REQUIRE(causes.seconds == layer_seconds(schedule, timeline, phase, work));
-        REQUIRE(causes.seconds >= phase_of(timeline, phase).seconds());
+        REQUIRE(causes.seconds >= phase_of(timeline.attention, phase).seconds());
         REQUIRE(causes.sum() == Approx(causes.seconds - causes.bound_seconds).epsilon(1e-9));
         const double least = -1e-9 * causes.seconds;
         REQUIRE(causes.extra_work >= least);
@@ -277,7 +277,7 @@ TEST_CASE("explanation: for every strategy the causes add up, the path is unbrok
         REQUIRE(causes.waiting >= least);
         bound += causes.bound_seconds;
 
-        require_unbroken(facts.critical_path, phase_of(timeline, phase).seconds());
+        require_unbroken(facts.critical_path, phase_of(timeline.attention, phase).seconds());
         for (const PathStep& step : facts.critical_path) REQUIRE_FALSE(step.kind.empty());
         double waited = 0;
         for (const Wait& wait : facts.most_waiting.waits) waited += wait.seconds;

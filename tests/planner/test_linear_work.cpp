@@ -1,11 +1,14 @@
 // The work of a layer beside attention, by hand.
 #include "planner/cost/linear_work.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "planner/cost/estimate.hpp"
 #include "planner/ir/work.hpp"
 #include "tests/planner/attention_rows.hpp"
 #include "tests/planner/hand_made.hpp"
+#include "tests/sim/exchange_schedule.hpp"
 
 using namespace hsap;
 using namespace hsap::test;
@@ -24,16 +27,39 @@ TEST_CASE("linear work: 2 FLOP per parameter and token forward, 4 backward, at 0
 
 TEST_CASE("linear work: a layer ends when the last rank has attended and worked on its tokens") {
   const Schedule schedule = two_rank_ring();  // 4 tokens on each rank
-  Timeline timeline;
-  timeline.forward.ranks = {{{0, 3}, {0, 1}}, {{0, 3}, {0, 2}, {3, 4}, {4, 5}}};
-  for (const RankProgram& program : schedule.ranks) timeline.backward.ranks.emplace_back(program.backward.size());
-  CHECK(timeline.forward.seconds(0) == 3);
-  CHECK(timeline.forward.seconds(1) == 5);
+  LayerTimeline timeline;
+  timeline.attention.forward.ranks = {{{0, 3}, {0, 1}}, {{0, 3}, {0, 2}, {3, 4}, {4, 5}}};
+  for (const RankProgram& program : schedule.ranks) timeline.attention.backward.ranks.emplace_back(program.backward.size());
+  CHECK(timeline.attention.forward.seconds(0) == 3);
+  CHECK(timeline.attention.forward.seconds(1) == 5);
   CHECK(layer_seconds(schedule, timeline, Phase::forward, {}) == 5);
   CHECK(layer_seconds(schedule, timeline, Phase::forward, {{0.25, 0.25}, {1, 1}}) == 6);
   CHECK(layer_seconds(schedule, timeline, Phase::forward, {{2, 1}, {1, 1}}) == 11);
-  CHECK(layer_seconds(schedule, timeline, Phase::backward, {{2, 1}, {1, 3}}) == 12);
-  CHECK(layer_seconds(schedule, timeline, Phase::forward, {{2, 1}, {1, 1}, true}) == 5 + 8);  // nobody begins linear work before 5
+  const LinearWork barrier{{2, 1}, {1, 1}, true};
+  CHECK(layer_seconds(schedule, timeline, Phase::forward, barrier) == 5 + 8);  // nobody begins linear work before 5
+}
+
+TEST_CASE("linear work: backward, each rank attends after its linear work, and the layer ends with the last attention") {
+  const ClusterTopology cluster = bare_switch(2);
+  const KernelTimes kernels(cluster);
+  const Schedule schedule = two_rank_ring();  // 4 tokens on each rank; gradients of keys go back and forth
+  const double attention = estimate(schedule, cluster, kernels).backward.seconds();
+  const auto layer = [&](const LinearWork& work) {
+    return layer_seconds(schedule, estimate_layer(schedule, work, cluster, kernels), Phase::backward, work);
+  };
+  CHECK(layer({}) == attention);
+  CHECK(layer({{1, 1}, {2, 2}}) == Approx(4 * 2 + attention));  // together, later
+  CHECK(layer({{1, 1}, {1, 3}}) <= 4 * 3 + attention);          // the other one's attention is under way or done
+  CHECK(layer({{1, 1}, {1, 3}}) > 4 * 3);
+  CHECK(layer({{1, 1}, {1, 3}, true}) == Approx(4 * 3 + attention));
+
+  const LayerTimeline apart = estimate_layer(schedule, {{1, 1}, {1, 3}}, cluster, kernels);
+  CHECK(apart.attention.backward.seconds() == attention);
+  for (RankId rank = 0; rank < 2; ++rank) {
+    double first = apart.backward_in_layer.seconds(rank);
+    for (const OpTime& time : apart.backward_in_layer.ranks[rank]) first = std::min(first, time.begin);
+    CHECK(first == Approx(rank == 0 ? 4 : 12));
+  }
 }
 
 TEST_CASE("linear work: a token costs a placement as many pairs as its linear work takes the time of") {

@@ -50,13 +50,13 @@ void explain_plan(const ExplainOptions& options) {
   require_rank(plan, options.rank);
   const ClusterTopology cluster = plan.cluster();
   const KernelTimes kernels(cluster);
-  const Timeline timeline = make_evaluator(options.evaluator, cluster, kernels)(plan.schedule);
   const LinearWork work = plan.linear_work(kernels);
+  const LayerTimeline timeline = make_evaluator(options.evaluator, cluster, kernels)(plan.schedule, work);
   const std::optional<Schedule> uncapped =
       without_token_cap(plan.schedule, plan.options, problem_of(plan, cluster, work, kernels));
   const Explanation explanation =
       explain(plan.schedule, plan.batch_mask(), timeline, cluster, kernels, work, uncapped ? &*uncapped : nullptr);
-  const ExplainedPlan explained{plan, cluster, options.evaluator, timeline, explanation, options.rank, options.documents};
+  const ExplainedPlan explained{plan, cluster, options.evaluator, timeline.attention, explanation, options.rank, options.documents};
   if (options.json)
     std::cout << explanation_json(explained).dump(2) << '\n';
   else

@@ -30,14 +30,15 @@ PhaseExplanation explain_phase(const PhaseRun& run, const ClusterTopology& clust
 
 }  // namespace
 
-Explanation explain(const Schedule& schedule, const DocumentMask& documents, const Timeline& timeline,
+Explanation explain(const Schedule& schedule, const DocumentMask& documents, const LayerTimeline& timeline,
                     const ClusterTopology& cluster, const KernelTimes& kernels, const LinearWork& work,
                     const Schedule* uncapped) {
-  const auto phase = [&](Phase which) {
-    const PhaseRun run(schedule, which, timeline, cluster, kernels);
-    return explain_phase(run, cluster, time_causes(run, documents, kernels, work, uncapped));
+  const PhaseCauses causes = phase_causes(schedule, documents, timeline, cluster, kernels, work, uncapped);
+  const auto phase = [&](Phase which, const TimeCauses& of_phase) {
+    return explain_phase(PhaseRun(schedule, which, phase_of(timeline.attention, which), cluster, kernels), cluster, of_phase);
   };
-  return {placement_facts(schedule, documents), phase(Phase::forward), phase(Phase::backward), memory_facts(schedule)};
+  return {placement_facts(schedule, documents), phase(Phase::forward, causes.forward), phase(Phase::backward, causes.backward),
+          memory_facts(schedule)};
 }
 
 }  // namespace hsap

@@ -39,7 +39,7 @@ inline const PhaseExplanation& phase_of(const Explanation& explanation, Phase ph
 /// `documents`: those of the batch, which the results should respect. `timeline` is what a predictor said of `schedule` on
 /// `cluster`. `work` and `uncapped` as time_causes() takes them. Linear in ops, messages and ranges up to logarithms. Throws
 /// InvalidInput as op_graph() does.
-Explanation explain(const Schedule& schedule, const DocumentMask& documents, const Timeline& timeline,
+Explanation explain(const Schedule& schedule, const DocumentMask& documents, const LayerTimeline& timeline,
                     const ClusterTopology& cluster, const KernelTimes& kernels, const LinearWork& work,
                     const Schedule* uncapped = nullptr);
 

@@ -4,11 +4,11 @@
 
 namespace hsap {
 
-PhaseRun::PhaseRun(const Schedule& of, Phase which, const Timeline& times, const ClusterTopology& cluster,
+PhaseRun::PhaseRun(const Schedule& of, Phase which, const PhaseTimeline& times, const ClusterTopology& cluster,
                    const KernelTimes& kernels)
     : schedule(of),
       phase(which),
-      timeline(phase_of(times, which)),
+      timeline(times),
       graph(op_graph(of, which, cluster, kernels)),
       seconds(timeline.seconds()) {}
 

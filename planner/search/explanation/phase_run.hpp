@@ -20,7 +20,7 @@ struct PhaseRun {
   double seconds;  ///< until the last op ends
 
   /// Throws InvalidInput as op_graph() does.
-  PhaseRun(const Schedule& schedule, Phase phase, const Timeline& timeline, const ClusterTopology& cluster,
+  PhaseRun(const Schedule& schedule, Phase phase, const PhaseTimeline& timeline, const ClusterTopology& cluster,
            const KernelTimes& kernels);
 
   const Op& op(NodeId node) const;

@@ -98,8 +98,8 @@ TimeCauses time_causes(const PhaseRun& run, const DocumentMask& documents, const
     (is_matrix_work(op.body) ? matrix_seconds : causes.other_kernels) += time.end - time.begin;
     computing.push_back(time);
   }
-  const double attention_end = run.timeline.seconds(best.busiest);
-  computing.push_back({attention_end, attention_end + work.seconds(schedule, best.busiest, run.phase)});
+  const double linear_begin = work.precedes_attention(run.phase) ? 0 : run.timeline.seconds(best.busiest);
+  computing.push_back({linear_begin, linear_begin + work.seconds(schedule, best.busiest, run.phase)});
   causes.kernel_fragments = matrix_seconds - best.attention;
   computing = merged(std::move(computing));
   on_links = merged(std::move(on_links));
@@ -111,11 +111,12 @@ TimeCauses time_causes(const PhaseRun& run, const DocumentMask& documents, const
   return causes;
 }
 
-PhaseCauses phase_causes(const Schedule& schedule, const DocumentMask& documents, const Timeline& timeline,
+PhaseCauses phase_causes(const Schedule& schedule, const DocumentMask& documents, const LayerTimeline& timeline,
                          const ClusterTopology& cluster, const KernelTimes& kernels, const LinearWork& work,
                          const Schedule* uncapped) {
   const auto causes = [&](Phase phase) {
-    return time_causes(PhaseRun(schedule, phase, timeline, cluster, kernels), documents, kernels, work, uncapped);
+    return time_causes(PhaseRun(schedule, phase, in_layer(timeline, phase, work), cluster, kernels), documents, kernels, work,
+                       uncapped);
   };
   return {causes(Phase::forward), causes(Phase::backward)};
 }

@@ -1,9 +1,9 @@
 // Where the time above the compute bound goes, by cause; the causes add up to it exactly. Our derivation. A phase of the layer
-// takes T seconds: the most, over ranks, of attention's end plus the linear work of the rank's tokens, or the most of each when
-// a barrier separates them (planner/cost/linear_work). Matrix work is what flops_of() counts, W_r FLOP on rank r, whose attention runs at R_r FLOP/s at
-// best; X_r seconds is its linear work, 0 when attention alone is looked at. With `even` the time of work that is spread evenly
-// (evenly_spread_seconds), the bound is B = even(least FLOPs, all tokens). Seen from the rank m with the largest W_r / R_r +
-// X_r, which computes one op at a time and then its linear work,
+// takes T seconds, until each rank has attended and done the linear work of its tokens (planner/cost/linear_work). Matrix work is
+// what flops_of() counts, W_r FLOP on rank r, whose attention runs at R_r FLOP/s at best; X_r seconds is its linear work, 0 when
+// attention alone is looked at. With `even` the time of work that is spread evenly (evenly_spread_seconds), the bound is
+// B = even(least FLOPs, all tokens). Seen from the rank m with the largest W_r / R_r + X_r, which computes one op at a time and
+// its linear work after or before them,
 //
 //   T     = seconds in matrix kernels + seconds in other kernels + X_m + seconds in which m computes nothing
 //   T - B = (even(sum W, all tokens) - B)             extra work: more than the least, or pairs outside the batch's mask
@@ -51,13 +51,13 @@ struct PhaseCauses {
 /// Each of the seconds, forward + backward; the busiest rank is that of forward.
 TimeCauses sum_of(const PhaseCauses& causes);
 
-/// `documents` is the mask that the results should respect; `work` what counts beside attention; `uncapped`, where given, the
-/// schedule that the strategy makes without a cap on tokens. O(ops + ranges).
+/// `run` is attention as it goes in the layer; `documents` the mask that the results should respect; `work` what counts beside
+/// attention; `uncapped`, where given, the schedule that the strategy makes without a cap on tokens. O(ops + ranges).
 TimeCauses time_causes(const PhaseRun& run, const DocumentMask& documents, const KernelTimes& kernels, const LinearWork& work,
                        const Schedule* uncapped = nullptr);
 
 /// Of both phases. Throws InvalidInput as op_graph() does.
-PhaseCauses phase_causes(const Schedule& schedule, const DocumentMask& documents, const Timeline& timeline,
+PhaseCauses phase_causes(const Schedule& schedule, const DocumentMask& documents, const LayerTimeline& timeline,
                          const ClusterTopology& cluster, const KernelTimes& kernels, const LinearWork& work,
                          const Schedule* uncapped = nullptr);
 
