@@ -76,7 +76,7 @@ double pairs_per_token(const AttentionShape& shape, const LinearWork& work, cons
 
 double pairs_per_entering_key(const AttentionShape& shape, const ClusterTopology& cluster, const KernelTimes& kernels) {
   GpuId other = 0;
-  while (other < cluster.gpus() && cluster.node_of(other) == cluster.node_of(0)) ++other;
+  while (other < cluster.gpus() && cluster.island_of(other) == cluster.island_of(0)) ++other;
   if (other == cluster.gpus()) return 0;
   const double bytes = shape.kv_heads * (shape.qk_dim + shape.v_dim) * bytes_per_element(shape.dtype);
   double of_pair = 0;

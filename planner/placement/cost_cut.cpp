@@ -15,10 +15,8 @@ namespace hsap {
 
 namespace {
 
-/// A bin is left alone when its cost is above target by no more than this. Smaller values cut more documents for nothing that a
-/// clock would notice; nodes are levelled closer, because their groups inherit what they have.
-constexpr double kNodeTolerance = 0.0003;
-constexpr double kGroupTolerance = 0.0005;
+/// Nodes are levelled closer than groups, because their groups inherit what they have.
+constexpr double kNodeTolerance = 0.6;  // of that of groups
 /// Share of the tokens between mean and cap that a node may fill; the rest lets the groups of a node differ.
 constexpr double kNodeSlack = 0.9;
 /// Fillers and tails push each other, so token limits and chains are seen to in turn. Six rounds move no fewer keys.
@@ -51,6 +49,7 @@ void check(int groups, const CostCutOptions& options) {
   };
   require_price("pairs_per_token", options.pairs_per_token);
   require_price("pairs_per_entering_key", options.pairs_per_entering_key);
+  require_price("tolerance", options.tolerance);
 }
 
 /// Token limits and costs of bins that have been spread over.
@@ -126,7 +125,7 @@ void make_room_for_keys(const DocumentMask& mask, const CostCutOptions& options,
       most += tried[n].most;
     }
     if (most < mask.tokens() || token_limits_met(tried)) return;
-    settle(rows, kNodeTolerance, tried);
+    settle(rows, kNodeTolerance * options.tolerance, tried);
     const double longest = longest_time(tried, mask, options);
     if (longest >= best) continue;
     best = longest;
@@ -188,7 +187,7 @@ Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOpti
     nodes.push_back(node);
     of_group += of_node;
   }
-  fill(documents, rows, one_level ? kGroupTolerance : kNodeTolerance, nodes);
+  fill(documents, rows, (one_level ? 1 : kNodeTolerance) * options.tolerance, nodes);
   if (!one_level && options.pairs_per_entering_key > 0 && options.pairs_per_token > 0)
     make_room_for_keys(mask, options, rows, nodes);
 
@@ -208,7 +207,7 @@ Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOpti
         group.most = std::clamp(fitting, std::min(most, node.tokens / node.groups + 1), most);
       }
     }
-    fill(merge(node.pieces, rows), rows, kGroupTolerance, bins);
+    fill(merge(node.pieces, rows), rows, options.tolerance, bins);
     for (const Bin& bin : bins) placement.push_back(token_set_of(bin, mask));
   }
   return placement;

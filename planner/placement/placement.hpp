@@ -59,6 +59,9 @@ Placement place_blocks(const DocumentMask& mask, int groups, const BlockOptions&
 struct CostCutOptions {
   /// Most tokens of a group = ceil(token_cap * T / groups). >= 1. With 1 every group holds floor or ceiling of T / groups.
   double token_cap = 1.25;
+  /// Share of its target by which a group may cost more before a document is cut for it. Small values cut more documents for
+  /// less imbalance; larger ones pay where batches are so short that messages and short kernels cost more than imbalance. >= 0.
+  double tolerance = 0.0005;
   /// Cost of a token in (query, key) pairs, beside the pairs of its row: linear work and copies.
   double pairs_per_token = 0;
   /// Time in which a group takes in a key from another node, in pairs. Keys that enter a node are spread over its groups, and
@@ -79,7 +82,7 @@ struct CostCutOptions {
 /// design. The cap holds in every result; costs are balanced as well as whole rows allow (tests/bench/README.md has how well).
 /// O(n log n + groups log groups) for n documents. Throws InvalidInput when groups or groups_per_node < 1, groups_of_node does
 /// not add up to groups, speeds are not one positive number for each group, token_cap < 1 (1 is the smallest that can be met),
-/// or pairs_per_token or pairs_per_entering_key is negative or infinite.
+/// or tolerance, pairs_per_token or pairs_per_entering_key is negative or infinite.
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options = {});
 
 }  // namespace hsap

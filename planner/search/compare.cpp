@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 
 #include "planner/inputs/model_shape.hpp"
@@ -18,6 +19,8 @@ namespace {
 /// Option sets per degrees that go from the screening to the evaluator: estimate() ignores contention, so the first may not
 /// win.
 constexpr std::size_t kFinalists = 2;
+/// Option sets per degrees whose refinements are screened too.
+constexpr std::size_t kRefined = 3;
 
 /// The problem as the strategy can serve it: its own, or the linear counterpart of a softmax layer, which is causal.
 Problem problem_for(const Strategy& strategy, const Problem& problem) {
@@ -29,14 +32,14 @@ Problem problem_for(const Strategy& strategy, const Problem& problem) {
   return served;
 }
 
-double bytes_between_nodes(const Schedule& schedule, const Problem& problem) {
+double bytes_between_nodes(const Schedule& schedule, const ClusterTopology& cluster) {
   double bytes = 0;
   for (RankId rank = 0; rank < schedule.ranks.size(); ++rank)
     for (const Phase phase : {Phase::forward, Phase::backward})
       for (const Op& op : ops_of(schedule.ranks[rank], phase))
         if (const auto* exchange = std::get_if<Exchange>(&op.body))
           for (const Message& message : exchange->sends)
-            if (problem.node_of_rank[rank] != problem.node_of_rank[message.peer]) bytes += bytes_of(schedule, rank, message);
+            if (cluster.node_of(rank) != cluster.node_of(message.peer)) bytes += bytes_of(schedule, rank, message);
   return bytes;
 }
 
@@ -150,38 +153,56 @@ class Comparer {
     return outcome.valid && outcome.fits && !outcome.contamination && outcome.attention == request_.problem.shape.kind;
   }
 
+  /// Option sets that were tried by estimate().
+  struct Screening {
+    std::vector<StrategyOptions> tried;
+    std::map<double, StrategyOptions> fastest;  ///< by seconds of the objective; of equally fast ones, most often the same
+                                                ///< schedule, that tried first
+    std::string refusal;                        ///< of the last one that was refused
+
+    std::vector<StrategyOptions> first(std::size_t count) const {
+      std::vector<StrategyOptions> result;
+      for (auto entry = fastest.begin(); entry != fastest.end() && result.size() < count; ++entry)
+        result.push_back(entry->second);
+      return result;
+    }
+  };
+
+  /// Tries `variant` with the options that were asked for, unless it has been tried.
+  void screen(const Strategy& strategy, const Problem& problem, const Degrees& degrees, const StrategyOptions& variant,
+              Screening& screening) const {
+    const StrategyOptions options = overridden(variant, known_part(strategy, request_.options));
+    if (std::find(screening.tried.begin(), screening.tried.end(), options) != screening.tried.end()) return;
+    screening.tried.push_back(options);
+    try {
+      const Schedule schedule = strategy.lower(problem, degrees, options);
+      const LayerTimeline timeline = estimate_layer(schedule, ranked_work(), cluster_, kernels_);
+      screening.fastest.try_emplace(layer_seconds(schedule, timeline, Phase::forward, ranked_work()) +
+                                        layer_seconds(schedule, timeline, Phase::backward, ranked_work()),
+                                    options);
+    } catch (const InvalidInput& error) {
+      screening.refusal = error.what();
+    }
+  }
+
   /// The strategy at these degrees with its best options.
   Measured evaluate(const Strategy& strategy, const Degrees& degrees) const {
     Problem problem = problem_for(strategy, request_.problem);
     const bool contaminates = request_.as_published && strategy.published_ignores_documents() && problem.mask.documents() > 1;
     if (contaminates) problem = without_documents(std::move(problem));
-    std::vector<StrategyOptions> candidates;
-    for (const StrategyOptions& variant : strategy.variants(problem, degrees)) {
-      const StrategyOptions options = overridden(variant, known_part(strategy, request_.options));
-      if (std::find(candidates.begin(), candidates.end(), options) == candidates.end()) candidates.push_back(options);
-    }
-    std::vector<std::pair<double, StrategyOptions>> screened;
-    std::string refusal;  // of options that were asked for
-    for (const StrategyOptions& options : candidates) {
-      try {
-        const Schedule schedule = strategy.lower(problem, degrees, options);
-        const LayerTimeline timeline = estimate_layer(schedule, ranked_work(), cluster_, kernels_);
-        screened.emplace_back(layer_seconds(schedule, timeline, Phase::forward, ranked_work()) +
-                                  layer_seconds(schedule, timeline, Phase::backward, ranked_work()),
-                              options);
-      } catch (const InvalidInput& error) {
-        refusal = error.what();
-      }
-    }
-    if (screened.empty()) return {refused(strategy, problem, degrees, refusal), {}};
-    std::stable_sort(screened.begin(), screened.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    screened.resize(std::min(screened.size(), kFinalists));
+    Screening screening;
+    for (const StrategyOptions& variant : strategy.variants(problem, degrees))
+      screen(strategy, problem, degrees, variant, screening);
+    if (screening.fastest.empty()) return {refused(strategy, problem, degrees, screening.refusal), {}};
+    for (const StrategyOptions& good : screening.first(kRefined))
+      for (const StrategyOptions& refined : strategy.refinements(problem, degrees, good))
+        screen(strategy, problem, degrees, refined, screening);
 
     std::optional<Measured> best;
     const auto order = [&](const Measured& measured) {
       return std::pair(!measured.outcome.fits, seconds_of(measured.outcome));
     };
-    for (const auto& [seconds, options] : screened) {
+    for (const StrategyOptions& options : screening.first(kFinalists)) {
       Measured measured = measure(strategy, problem, degrees, options);
       if (!best || order(measured) < order(*best)) best = std::move(measured);
     }
@@ -219,7 +240,7 @@ class Comparer {
       for (std::size_t r = 0; r < sent.size(); ++r) sent[r] += of_phase[r];
     }
     outcome.bytes_sent_busiest_rank = *std::max_element(sent.begin(), sent.end());
-    outcome.bytes_between_nodes = bytes_between_nodes(schedule, problem);
+    outcome.bytes_between_nodes = bytes_between_nodes(schedule, cluster_);
     outcome.over_bound =
         seconds_of(outcome) / lower_bounds(problem_for(strategy, request_.problem), ranked_work(), kernels_).front().seconds;
     check_memory(schedule, outcome);
@@ -285,7 +306,7 @@ Problem make_problem(const AttentionShape& shape, const std::vector<Token>& offs
   problem.shape = shape;
   problem.mask = DocumentMask(offsets, shape.mask);
   problem.ranks = static_cast<int>(cluster.gpus());
-  for (GpuId gpu = 0; gpu < cluster.gpus(); ++gpu) problem.node_of_rank.push_back(static_cast<int>(cluster.node_of(gpu)));
+  for (GpuId gpu = 0; gpu < cluster.gpus(); ++gpu) problem.node_of_rank.push_back(static_cast<int>(cluster.island_of(gpu)));
   return problem;
 }
 

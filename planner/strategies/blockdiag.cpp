@@ -1,8 +1,8 @@
 // blockdiag: contiguous shards, and exactly the keys and values that the documents need in one all-to-all-v before attention
-// runs once over them and the rank's own (joined_exchange.hpp; NeMo Automodel, blockdiag_cp, its general path). Nothing hides the
-// exchange and nothing balances the work: the plain form of needed-only, beside which others can be judged. The published code
-// has more ways that are left out here: where every straddle fits into one neighbour it pads all ranks' messages to the largest,
-// and over several nodes it gathers everything, unless told otherwise.
+// runs once over them and the rank's own (joined_exchange.hpp; NeMo Automodel, blockdiag_cp, its general path). Nothing hides
+// the exchange and nothing balances the work: the plain form of needed-only, beside which others can be judged. The published
+// code has more ways that are left out here: where every straddle fits into one neighbour it pads all ranks' messages to the
+// largest, and over several nodes it gathers everything, unless told otherwise.
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/joined_exchange.hpp"
 #include "planner/strategies/needed_exchange.hpp"
@@ -22,7 +22,7 @@ class BlockDiag : public Strategy {
  private:
   Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const override {
     ProgramBuilder builder(name(), degrees, problem, place_contiguous(problem.mask, problem.ranks));
-    joined_exchange(builder, groups_of_one(builder), options.d_kv.value_or(problem.shape.dtype));
+    joined_exchange(builder, groups_of_one(builder), {.d_kv = options.d_kv.value_or(problem.shape.dtype), .sum = DType::fp32});
     return builder.take();
   }
 };

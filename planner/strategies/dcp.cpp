@@ -6,12 +6,9 @@
 // 0.4 between and 0.1 inside machines; each computation block (Q_i, KV_j) is a vertex of its own. Ours: a greedy partitioner in
 // the same two levels (place_blocks), where work moves from the queries' rank to the keys' for a whole pair of ranks, and heads
 // are not split. The published number of divisions is our number of stages.
-#include <algorithm>
-#include <set>
-#include <utility>
-
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/needed_exchange.hpp"
+#include "planner/strategies/query_moves.hpp"
 
 namespace hsap {
 
@@ -19,49 +16,6 @@ namespace {
 
 constexpr int kDefaultDivisions = 2;
 constexpr Token kSmallestBlock = 512;
-
-/// Where queries move, for each pair of ranks: where that sends fewer bytes, or takes work off a rank that has too much, and
-/// the keys' rank keeps within the tolerance.
-class QueryMoves {
- public:
-  QueryMoves(const Problem& problem, const Placement& ranks, const ExchangeRules& rules, double tolerance) {
-    const TokenSet all{{0, problem.mask.tokens()}};
-    std::vector<double> pairs;  // worked out on each rank
-    for (const TokenSet& tokens : ranks) pairs.push_back(static_cast<double>(problem.mask.pairs(tokens, all)));
-    const double most = static_cast<double>(problem.mask.pairs()) / static_cast<double>(ranks.size()) * (1 + tolerance);
-
-    const GroupHeads heads{problem.shape.query_heads, problem.shape.kv_heads};
-    const double kv_bytes = bytes_of_moving_kv(problem.shape, heads, rules);
-    const double q_bytes = bytes_of_moving_q(problem.shape, heads, rules);
-    struct Candidate {
-      std::size_t queries, keys;  // ranks
-      double pairs, saving;
-    };
-    std::vector<Candidate> candidates;
-    for_each_need(problem.mask, ranks, [&](const Need& need) {
-      const TokenSet queries = queries_of(need, problem.mask, ranks);
-      candidates.push_back({static_cast<std::size_t>(need.query_group), static_cast<std::size_t>(need.key_group),
-                            static_cast<double>(problem.mask.pairs(queries, need.keys)),
-                            kv_bytes * static_cast<double>(need.keys.size()) - q_bytes * static_cast<double>(queries.size())});
-    });
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; });
-    for (const Candidate& candidate : candidates) {
-      if (candidate.saving <= 0 && pairs[candidate.queries] <= most) continue;
-      if (pairs[candidate.keys] + candidate.pairs > most) continue;
-      pairs[candidate.queries] -= candidate.pairs;
-      pairs[candidate.keys] += candidate.pairs;
-      moved_.insert({static_cast<int>(candidate.queries), static_cast<int>(candidate.keys)});
-    }
-  }
-
-  Moving operator()(int query_rank, int key_rank) const {
-    return moved_.contains({query_rank, key_rank}) ? Moving::q : Moving::kv;
-  }
-
- private:
-  std::set<std::pair<int, int>> moved_;
-};
 
 class Dcp : public Strategy {
  public:
@@ -87,7 +41,8 @@ class Dcp : public Strategy {
     ExchangeRules rules;
     rules.stages = options.stages > 0 ? options.stages : kDefaultDivisions;
     rules.d_kv = options.d_kv;
-    rules.moving = QueryMoves(problem, ranks, rules, blocks.group_tolerance);
+    const GroupHeads heads{problem.shape.query_heads, problem.shape.kv_heads};
+    rules.moving = balancing_moves(problem, ranks, heads, rules, blocks.group_tolerance);
     ProgramBuilder builder(name(), degrees, problem, ranks);
     needed_exchange(builder, groups_of_one(builder), problem.node_of_rank, rules);
     return builder.take();

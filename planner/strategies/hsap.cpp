@@ -8,9 +8,11 @@
 #include "planner/ir/errors.hpp"
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
+#include "planner/strategies/document_degrees.hpp"
 #include "planner/strategies/head_exchange.hpp"
 #include "planner/strategies/joined_exchange.hpp"
 #include "planner/strategies/needed_exchange.hpp"
+#include "planner/strategies/query_moves.hpp"
 #include "planner/strategies/relayed_exchange.hpp"
 #include "planner/strategies/state_chain.hpp"
 
@@ -47,6 +49,20 @@ Groups groups_of(const Problem& problem, const Degrees& degrees) {
   return groups;
 }
 
+Placement blocks(const Problem& problem, const Groups& groups) {
+  BlockOptions options{.block = chunk_for(problem.mask, groups.count, 512)};
+  const std::vector<int>& sizes = groups.of_node;
+  const bool uniform = std::all_of(sizes.begin(), sizes.end(), [&](int size) { return size == sizes.front(); });
+  options.groups_per_node = sizes.empty() || !uniform ? groups.count : sizes.front();
+  return place_blocks(problem.mask, groups.count, options);
+}
+
+/// As many groups for a document as its length asks for, a power of two: what does not straddle many groups needs few messages.
+Placement by_degree(const Problem& problem, const Groups& groups) {
+  const Token share = (problem.mask.tokens() + groups.count - 1) / groups.count;
+  return placement_of(groups_by_degree(problem.mask, groups.count, share), groups.count);
+}
+
 struct PlacementLaw {
   const char* name;
   bool searched;  ///< tried where no placement is asked for
@@ -61,10 +77,12 @@ Placement even_cost_cut(const Problem& problem, const Groups& groups) {
 }
 
 /// Balances pairs, the copies of rows and, where it counts, the linear work of tokens.
-Placement cost_cut(const Problem& problem, const Groups& groups, double token_cap) {
+Placement cost_cut(const Problem& problem, const Groups& groups, double token_cap,
+                   double tolerance = CostCutOptions{}.tolerance) {
   if (problem.barrier) return even_cost_cut(problem, groups);
   return place_cost_cut(problem.mask, groups.count,
                         {.token_cap = token_cap,
+                         .tolerance = tolerance,
                          .pairs_per_token = kPairsPerToken + problem.pairs_per_token,
                          .pairs_per_entering_key = problem.pairs_per_token > 0 ? problem.pairs_per_entering_key : 0,
                          .groups_of_node = groups.of_node,
@@ -76,10 +94,19 @@ constexpr PlacementLaw kLaws[] = {
     {"cost-cut", true, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, 1.25); }},
     {"cost-cut-tight", true, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, 1.05); }},
     {"cost-cut-even", true, even_cost_cut},
+    {"cost-cut-coarse", true, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, 1.25, 0.1); }},
     {"cost-cut-uncapped", false, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, groups.count); }},
     {"zigzag", true, [](const Problem& p, const Groups& groups) { return place_zigzag(p.mask, groups.count); }},
+    {"chunks", true,
+     [](const Problem& p, const Groups& groups) {
+       return place_chunks_by_pairs(p.mask, groups.count, chunk_for(p.mask, groups.count));
+     }},
+    {"blocks", true, blocks},
+    {"by-degree", true, by_degree},
     {"contiguous", true, [](const Problem& p, const Groups& groups) { return place_contiguous(p.mask, groups.count); }},
 };
+/// By how much a group may have more pairs than the mean before queries move off it: DCP's epsilon inside a machine.
+constexpr double kBalanceTolerance = 0.1;
 constexpr int kDefaultStages = 1;  // more are tried by the search, and cost planning time
 
 const PlacementLaw& find_law(const std::string& name) {
@@ -105,12 +132,28 @@ class Hsap : public Strategy {
     std::vector<StrategyOptions> result;
     for (const PlacementLaw& law : kLaws) {
       if (!law.searched) continue;
-      for (const int stages : {1, 2, 4}) result.push_back({law.name, stages});
+      result.push_back({.placement = law.name, .stages = kDefaultStages});
       result.push_back({.placement = law.name, .exchange = KvRoute::joined});
     }
-    result.push_back({.placement = kLaws[0].name, .stages = kDefaultStages, .kv = KvForBackward::again});
-    result.push_back({.placement = kLaws[0].name, .stages = kDefaultStages, .exchange = KvRoute::direct});
-    StrategyOptions cheaper{.placement = kLaws[0].name, .stages = kDefaultStages, .moving = Moving::cheaper};
+    for (const char* unbalanced : {"contiguous", "blocks"})
+      result.push_back({.placement = unbalanced, .stages = kDefaultStages, .moving = Moving::balanced});
+    return result;
+  }
+
+  std::vector<StrategyOptions> refinements(const Problem& problem, const Degrees& degrees,
+                                           const StrategyOptions& good) const override {
+    if (problem.shape.kind == AttentionKind::linear || degrees.inter == 1 || good.exchange == KvRoute::joined) return {};
+    std::vector<StrategyOptions> result;
+    const auto add = [&](auto&& change) {
+      result.push_back(good);
+      change(result.back());
+    };
+    for (const int stages : {2, 4}) add([&](StrategyOptions& o) { o.stages = stages; });
+    add([](StrategyOptions& o) { o.kv = KvForBackward::again; });
+    if (good.moving) return result;
+    for (const int stages : {1, 2, 4}) add([&](StrategyOptions& o) { o.stages = stages, o.exchange = KvRoute::direct; });
+    StrategyOptions cheaper = good;
+    cheaper.moving = Moving::cheaper;
     if (moves_queries(problem, degrees, cheaper)) result.push_back(cheaper);
     return result;
   }
@@ -155,7 +198,8 @@ class Hsap : public Strategy {
       throw InvalidInput("hsap: found " + std::to_string(options.stages) +
                          " stages with exchange \"joined\", whose attention runs once; expected 1, or another exchange");
     if (options.kv == KvForBackward::again)
-      throw InvalidInput("hsap: found kv \"again\" with exchange \"joined\", which keeps them; expected kept, or another exchange");
+      throw InvalidInput(
+          "hsap: found kv \"again\" with exchange \"joined\", which keeps them; expected kept, or another exchange");
   }
 
   static Placement place(const Problem& problem, const Degrees& degrees, const std::string& law) {
@@ -171,9 +215,16 @@ class Hsap : public Strategy {
                          "\"; only keys and values take it: expected moving kv, or exchange direct");
     if (options.exchange == KvRoute::joined) {
       require_joined_options(options);
-      return joined_exchange(builder, views, options.d_kv.value_or(problem.shape.dtype));
+      const DType d_kv = options.d_kv.value_or(problem.shape.dtype);
+      return joined_exchange(builder, views, {.d_kv = d_kv, .sum = d_kv});
     }
-    const ExchangeRules rules = rules_of(options);
+    ExchangeRules rules = rules_of(options);
+    if (options.moving == Moving::balanced) {
+      Placement groups;
+      for (const std::vector<View>& group : views) groups.push_back(builder.tokens(group.front().tokens));
+      rules.moving = balancing_moves(problem, groups, heads_of_group(problem, static_cast<int>(views.front().size())), rules,
+                                     kBalanceTolerance);
+    }
     if (queries_may_move || options.exchange == KvRoute::direct)
       needed_exchange(builder, views, problem.node_of_rank, rules);
     else
@@ -192,11 +243,14 @@ class Hsap : public Strategy {
     return rules;
   }
 
+  static GroupHeads heads_of_group(const Problem& problem, int members) {
+    return {problem.shape.query_heads, problem.shape.kv_heads * std::max(1, members / problem.shape.kv_heads)};
+  }
+
   /// Whether somewhere queries are cheaper to move.
   static bool moves_queries(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) {
     const Placement groups = place(problem, degrees, options.placement);
-    const int kv_copies = std::max(1, degrees.intra / problem.shape.kv_heads);
-    const GroupHeads heads{problem.shape.query_heads, problem.shape.kv_heads * kv_copies};
+    const GroupHeads heads = heads_of_group(problem, degrees.intra);
     const ExchangeRules rules = rules_of(options);
     bool found = false;
     for_each_need(problem.mask, groups, [&](const Need& need) {

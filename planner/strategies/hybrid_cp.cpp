@@ -22,36 +22,7 @@ class HybridCp : public Strategy {
  private:
   Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const override {
     const Token block = options.block > 0 ? options.block : (problem.mask.tokens() + problem.ranks - 1) / problem.ranks;
-    const std::vector<int> sizes = group_sizes(problem.ranks);
-    std::vector<std::vector<TokenRange>> of_size(sizes.size());
-    for (std::size_t d = 0; d < problem.mask.documents(); ++d) {
-      const TokenRange document = problem.mask.document(d);
-      std::size_t size = 0;
-      while (size + 1 < sizes.size() && document.size() > block * sizes[size]) ++size;
-      of_size[size].push_back(document);
-    }
-    RankLoads loads(problem.ranks);
-    std::vector<DocumentGroup> groups;
-    for (std::size_t size = sizes.size(); size-- > 0;) {
-      std::vector<DocumentGroup> candidates = aligned_groups(problem.ranks, sizes[size]);
-      loads.deal(problem.mask, of_size[size], candidates);
-      for (DocumentGroup& group : candidates) groups.push_back(std::move(group));
-    }
-    return compile_groups(name(), degrees, problem, groups);
-  }
-
-  static std::vector<int> group_sizes(int ranks) {
-    std::vector<int> sizes{1};
-    while (ranks % (2 * sizes.back()) == 0) sizes.push_back(2 * sizes.back());
-    if (sizes.back() != ranks) sizes.push_back(ranks);
-    return sizes;
-  }
-
-  static std::vector<DocumentGroup> aligned_groups(int ranks, int size) {
-    std::vector<DocumentGroup> groups(static_cast<std::size_t>(ranks / size));
-    for (RankId rank = 0; rank < static_cast<RankId>(ranks); ++rank)
-      groups[rank / static_cast<RankId>(size)].ranks.push_back(rank);
-    return groups;
+    return compile_groups(name(), degrees, problem, groups_by_degree(problem.mask, problem.ranks, block));
   }
 };
 

@@ -24,8 +24,9 @@ struct GroupRows {
 /// One rank's program.
 class Joined {
  public:
-  Joined(ProgramBuilder& builder, const View& view, std::vector<Peer> fetched, std::vector<Peer> lent, DType wire)
-      : builder_(builder), view_(view), fetched_(std::move(fetched)), lent_(std::move(lent)), wire_(wire) {}
+  Joined(ProgramBuilder& builder, const View& view, std::vector<Peer> fetched, std::vector<Peer> lent,
+         const JoinedExchangeRules& rules)
+      : builder_(builder), view_(view), fetched_(std::move(fetched)), lent_(std::move(lent)), rules_(rules) {}
 
   void forward() {
     k_ = own(view_.k), v_ = own(view_.v);
@@ -46,22 +47,22 @@ class Joined {
   void backward() {
     if (!holds_tokens()) return;
     const bool joined = !fetched_.empty();
-    const Slice d_k = joined ? new_buffer(Role::d_k, wire_, k_.tokens, "d_k joined") : own(view_.d_k);
-    const Slice d_v = joined ? new_buffer(Role::d_v, wire_, v_.tokens, "d_v joined") : own(view_.d_v);
+    const Slice d_k = joined ? new_buffer(Role::d_k, rules_.d_kv, k_.tokens, "d_k joined") : own(view_.d_k);
+    const Slice d_v = joined ? new_buffer(Role::d_v, rules_.d_kv, v_.tokens, "d_v joined") : own(view_.d_v);
     QueryGradientAccumulator d_q(builder_, view_, lse_, 1);
     d_q.attend(0, view_.tokens, k_, v_, d_k, d_v);
     d_q.finish(0);
 
     Exchange exchange;
     Accumulate parts;
-    const bool others_add = !lent_.empty();
-    const Slice sum_k = others_add ? new_buffer(Role::d_k, DType::fp32, view_.tokens, "d_k sum") : own(view_.d_k);
-    const Slice sum_v = others_add ? new_buffer(Role::d_v, DType::fp32, view_.tokens, "d_v sum") : own(view_.d_v);
+    const bool apart = !lent_.empty() && dtype_of(d_k) != rules_.sum;
+    const Slice sum_k = apart ? new_buffer(Role::d_k, rules_.sum, view_.tokens, "d_k sum") : rows(d_k, view_.tokens);
+    const Slice sum_v = apart ? new_buffer(Role::d_v, rules_.sum, view_.tokens, "d_v sum") : rows(d_v, view_.tokens);
     for (const Peer& peer : fetched_)
       builder_.add_message(exchange.sends, peer.rank, {rows(d_k, peer.keys), rows(d_v, peer.keys)});
     for (const Peer& peer : lent_) {
-      const Slice part_k = new_buffer(Role::d_k, wire_, peer.keys, "d_k part");
-      const Slice part_v = new_buffer(Role::d_v, wire_, peer.keys, "d_v part");
+      const Slice part_k = new_buffer(Role::d_k, rules_.d_kv, peer.keys, "d_k part");
+      const Slice part_v = new_buffer(Role::d_v, rules_.d_kv, peer.keys, "d_v part");
       builder_.add_message(exchange.recvs, peer.rank, {part_k, part_v});
       parts.terms.push_back({part_k, rows(sum_k, peer.keys)});
       parts.terms.push_back({part_v, rows(sum_v, peer.keys)});
@@ -76,6 +77,7 @@ class Joined {
   bool holds_tokens() const { return !builder_.tokens(view_.tokens).empty(); }
   Slice own(BufferId buffer) const { return builder_.rows(view_.rank, buffer, view_.tokens); }
   static Slice rows(const Slice& slice, TokenSetId tokens) { return {slice.buffer, tokens, slice.heads}; }
+  DType dtype_of(const Slice& slice) const { return builder_.program(view_.rank).buffers[slice.buffer].dtype; }
   Slice new_buffer(Role role, DType dtype, TokenSetId tokens, const char* name) {
     return builder_.whole(view_.rank, builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads, name));
   }
@@ -99,7 +101,7 @@ class Joined {
   ProgramBuilder& builder_;
   const View view_;
   const std::vector<Peer> fetched_, lent_;
-  const DType wire_;
+  const JoinedExchangeRules rules_;
   Slice k_, v_;  // all that the rank attends to
   std::optional<Slice> lse_;
 };
@@ -112,7 +114,7 @@ std::vector<Peer> peers(const std::vector<GroupRows>& rows, const std::vector<st
 
 }  // namespace
 
-void joined_exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, DType d_kv) {
+void joined_exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const JoinedExchangeRules& rules) {
   std::vector<TokenSet> groups;
   for (const std::vector<View>& group : views) groups.push_back(builder.tokens(group.front().tokens));
   std::vector<std::vector<GroupRows>> fetched(groups.size()), lent(groups.size());  // by the other group, ascending
@@ -124,7 +126,8 @@ void joined_exchange(ProgramBuilder& builder, const std::vector<std::vector<View
   });
   for (std::size_t group = 0; group < groups.size(); ++group) {
     for (std::size_t member = 0; member < views[group].size(); ++member) {
-      Joined program(builder, views[group][member], peers(fetched[group], views, member), peers(lent[group], views, member), d_kv);
+      Joined program(builder, views[group][member], peers(fetched[group], views, member), peers(lent[group], views, member),
+                     rules);
       program.forward();
       program.backward();
     }

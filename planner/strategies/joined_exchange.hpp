@@ -4,7 +4,7 @@
 // launches count. What blockdiag is made of (NeMo Automodel's blockdiag_cp, its general path).
 //
 // Bytes, with N = needed keys of all groups and kvt = bytes of one key and value: forward N kvt; backward N kvt of d_k, d_v,
-// which owners add in fp32. Received keys and values are kept for backward.
+// which owners add. Received keys and values are kept for backward.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,13 @@
 
 namespace hsap {
 
-/// views[group][member]; member m of every group holds the same heads, and talks to member m of other groups only. `d_kv`: d_k
-/// and d_v on the wire. Softmax attention only.
-void joined_exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, DType d_kv);
+struct JoinedExchangeRules {
+  DType d_kv = DType::bf16;  ///< d_k and d_v as attention writes them and as they travel
+  DType sum = DType::fp32;   ///< in which owners add them; that of d_kv needs neither buffers nor copies of its own
+};
+
+/// views[group][member]; member m of every group holds the same heads, and talks to member m of other groups only. Softmax
+/// attention only.
+void joined_exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const JoinedExchangeRules& rules);
 
 }  // namespace hsap

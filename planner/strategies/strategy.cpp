@@ -22,6 +22,8 @@ Schedule Strategy::lower(const Problem& problem, const Degrees& degrees, const S
 
 std::vector<StrategyOptions> Strategy::variants(const Problem&, const Degrees&) const { return {StrategyOptions{}}; }
 
+std::vector<StrategyOptions> Strategy::refinements(const Problem&, const Degrees&, const StrategyOptions&) const { return {}; }
+
 std::optional<StrategyOptions> Strategy::without_token_cap(const Problem&, const StrategyOptions&) const {
   return std::nullopt;
 }

@@ -16,7 +16,7 @@ struct Problem {
   AttentionShape shape;
   DocumentMask mask;
   int ranks = 1;
-  /// Node of each rank, ascending; ranks of a node are consecutive.
+  /// Fast domain of each rank, ascending; ranks of one are consecutive: the node, or an island that is larger or smaller.
   std::vector<int> node_of_rank;
   /// Head-parallel degrees need not divide the heads: some ranks then hold one head more.
   bool ragged_heads = false;
@@ -55,6 +55,9 @@ class Strategy {
   virtual bool published_ignores_documents() const { return false; }
   /// Option sets worth trying for these degrees; at least one.
   virtual std::vector<StrategyOptions> variants(const Problem& problem, const Degrees& degrees) const;
+  /// More option sets worth trying where `good`, one of variants(), is among the fastest.
+  virtual std::vector<StrategyOptions> refinements(const Problem& problem, const Degrees& degrees,
+                                                   const StrategyOptions& good) const;
   /// `options` with no cap on the tokens of a rank, where they have one: what the cap costs is measured against that.
   virtual std::optional<StrategyOptions> without_token_cap(const Problem& problem, const StrategyOptions& options) const;
   /// The schedule, forward and backward. Throws InvalidInput when the degrees or options do not fit, naming those that would.

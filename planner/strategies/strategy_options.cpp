@@ -48,6 +48,8 @@ std::string to_string(Moving choice) {
       return "q";
     case Moving::cheaper:
       return "cheaper";
+    case Moving::balanced:
+      return "balanced";
   }
   return {};
 }
@@ -82,10 +84,10 @@ const std::vector<OptionField>& option_fields() {
        [](Options& o, Text text) {
          o.kv = parse_choice<KvForBackward>("kv", text, {KvForBackward::kept, KvForBackward::again});
        }},
-      {"moving", "kv|q|cheaper", "What meets the other half of a block: K and V, or Q and O",
+      {"moving", "kv|q|cheaper|balanced", "What meets the other half of a block: K and V, or Q and O",
        [](const Options& o) { return text_of(o.moving); },
        [](Options& o, Text text) {
-         o.moving = parse_choice<Moving>("moving", text, {Moving::kv, Moving::q, Moving::cheaper});
+         o.moving = parse_choice<Moving>("moving", text, {Moving::kv, Moving::q, Moving::cheaper, Moving::balanced});
        }},
       {"exchange", "direct|hierarchical|joined",
        "K and V: to each who needs them, or once into each node; joined: to each, before attention runs once",

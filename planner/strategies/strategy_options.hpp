@@ -19,9 +19,10 @@ std::string to_string(KvForBackward choice);
 
 /// What goes to meet the other half of a (query, key) block on another rank.
 enum class Moving {
-  kv,       ///< keys and values to the queries; their gradients back
-  q,        ///< queries to the keys; partial outputs back, and in backward d_o there, d_q back
-  cheaper,  ///< per pair of ranks, what sends fewer bytes
+  kv,        ///< keys and values to the queries; their gradients back
+  q,         ///< queries to the keys; partial outputs back, and in backward d_o there, d_q back
+  cheaper,   ///< per pair of ranks, what sends fewer bytes
+  balanced,  ///< the same, and queries also where that takes work off a rank that has too much
 };
 std::string to_string(Moving choice);
 

@@ -41,7 +41,8 @@ struct Case {
     request.strategies = strategies;
     request.options = options;
     if (strategies.size() == 1) request.degrees = Degrees{1, 4};
-    return compare(request, cluster, kernels, [&](const Schedule& s, const LinearWork& work) { return estimate_layer(s, work, cluster, kernels); });
+    return compare(request, cluster, kernels,
+                   [&](const Schedule& s, const LinearWork& work) { return estimate_layer(s, work, cluster, kernels); });
   }
 };
 

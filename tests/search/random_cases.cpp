@@ -67,7 +67,8 @@ RandomCase random_case(std::uint64_t seed) {
   Draw draw(seed);
   const fs::path topology = draw.one_of(files_in("topologies", ".yaml"));
   const ClusterTopology whole = ClusterTopology::read(topology);
-  const std::size_t gpus = std::min(whole.gpus(), draw.one_of(std::vector<std::size_t>{2, 3, 4, 4, 6, 8, 8, 8, 12, 16, 16, 24}));
+  const std::size_t gpus =
+      std::min(whole.gpus(), draw.one_of(std::vector<std::size_t>{2, 3, 4, 4, 6, 8, 8, 8, 12, 16, 16, 24}));
   const ModelShape model = model_preset(draw.one_of(model_preset_names()));
   const LayerKind& layer = draw.one_of(model.kinds);
   const Token tokens = (Token{1024} << draw.below(9)) - (draw.below(2) == 0 ? 0 : static_cast<Token>(draw.below(500)));

@@ -11,7 +11,7 @@ namespace hsap::test {
 struct RandomCase {
   std::string description;  ///< all that is needed to ask again with hsap-plan
   ClusterTopology cluster;
-  CompareRequest request;   ///< of all strategies that serve the layer
+  CompareRequest request;  ///< of all strategies that serve the layer
 };
 
 /// Same seed, same case on every platform. Built-in models, clusters and distributions; 1,024 to 262,144 tokens, 2 to 24 GPUs.

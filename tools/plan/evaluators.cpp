@@ -7,7 +7,7 @@
 namespace hsap {
 
 Evaluator make_evaluator(const std::string& name, const ClusterTopology& cluster, const KernelTimes& kernels) {
-  if (name == "estimate") 
+  if (name == "estimate")
     return [&](const Schedule& schedule, const LinearWork& work) { return estimate_layer(schedule, work, cluster, kernels); };
   if (name == "simulate")
     return [&](const Schedule& schedule, const LinearWork& work) { return simulate_layer(schedule, work, cluster, kernels); };

@@ -6,11 +6,7 @@ namespace hsap {
 
 PhaseRun::PhaseRun(const Schedule& of, Phase which, const PhaseTimeline& times, const ClusterTopology& cluster,
                    const KernelTimes& kernels)
-    : schedule(of),
-      phase(which),
-      timeline(times),
-      graph(op_graph(of, which, cluster, kernels)),
-      seconds(timeline.seconds()) {}
+    : schedule(of), phase(which), timeline(times), graph(op_graph(of, which, cluster, kernels)), seconds(timeline.seconds()) {}
 
 const Op& PhaseRun::op(NodeId node) const {
   return ops_of(schedule.ranks[graph.nodes[node].rank], phase)[graph.nodes[node].op];

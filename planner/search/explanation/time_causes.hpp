@@ -1,7 +1,7 @@
 // Where the time above the compute bound goes, by cause; the causes add up to it exactly. Our derivation. A phase of the layer
-// takes T seconds, until each rank has attended and done the linear work of its tokens (planner/cost/linear_work). Matrix work is
-// what flops_of() counts, W_r FLOP on rank r, whose attention runs at R_r FLOP/s at best; X_r seconds is its linear work, 0 when
-// attention alone is looked at. With `even` the time of work that is spread evenly (evenly_spread_seconds), the bound is
+// takes T seconds, until each rank has attended and done the linear work of its tokens (planner/cost/linear_work). Matrix work
+// is what flops_of() counts, W_r FLOP on rank r, whose attention runs at R_r FLOP/s at best; X_r seconds is its linear work, 0
+// when attention alone is looked at. With `even` the time of work that is spread evenly (evenly_spread_seconds), the bound is
 // B = even(least FLOPs, all tokens). Seen from the rank m with the largest W_r / R_r + X_r, which computes one op at a time and
 // its linear work after or before them,
 //
