@@ -16,9 +16,11 @@ namespace hsap {
 
 namespace {
 
-/// Option sets per degrees that go from the screening to the evaluator: estimate() ignores contention, so the first may not
-/// win.
-constexpr std::size_t kFinalists = 2;
+/// Most option sets per degrees that go from the screening to the evaluator. estimate() ignores contention, so the first may
+/// not win; but contention only adds time, so those that estimate() holds for slower than the best one evaluated cannot.
+constexpr std::size_t kFinalists = 6;
+/// By how much estimate() may come out above simulate() all the same: that both agree to 1 % without contention is tested.
+constexpr double kEstimateSlack = 0.01;
 /// Option sets per degrees whose refinements are screened too.
 constexpr std::size_t kRefined = 3;
 
@@ -202,7 +204,10 @@ class Comparer {
     const auto order = [&](const Measured& measured) {
       return std::pair(!measured.outcome.fits, seconds_of(measured.outcome));
     };
-    for (const StrategyOptions& options : screening.first(kFinalists)) {
+    std::size_t evaluated = 0;
+    for (const auto& [estimated_seconds, options] : screening.fastest) {
+      if (evaluated++ == kFinalists) break;
+      if (best && best->outcome.fits && estimated_seconds >= (1 + kEstimateSlack) * seconds_of(best->outcome)) break;
       Measured measured = measure(strategy, problem, degrees, options);
       if (!best || order(measured) < order(*best)) best = std::move(measured);
     }

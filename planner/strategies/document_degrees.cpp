@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <queue>
 #include <utility>
 
@@ -65,6 +66,35 @@ std::vector<DocumentGroup> groups_by_degree(const DocumentMask& mask, int ranks,
     loads.deal(mask, of_size[size], candidates);
     for (DocumentGroup& group : candidates) groups.push_back(std::move(group));
   }
+  return groups;
+}
+
+std::vector<DocumentGroup> groups_by_class(const DocumentMask& mask, const std::vector<int>& node_of_rank) {
+  std::vector<DocumentGroup> inter(1), local(node_of_rank.size());
+  std::map<int, DocumentGroup> by_node;
+  for (RankId rank = 0; rank < node_of_rank.size(); ++rank) {
+    inter.front().ranks.push_back(rank);
+    by_node[node_of_rank[rank]].ranks.push_back(rank);
+    local[rank].ranks.push_back(rank);
+  }
+  std::vector<DocumentGroup> intra;
+  for (auto& [node, group] : by_node) intra.push_back(std::move(group));
+
+  const Token tokens = mask.tokens();
+  const auto share_of = [&](std::size_t parts) { return (tokens - 1) / static_cast<Token>(parts) + 1; };
+  std::vector<TokenRange> long_ones, middle_ones, short_ones;
+  for (std::size_t d = 0; d < mask.documents(); ++d) {
+    const TokenRange document = mask.document(d);
+    const bool is_short = document.size() <= share_of(local.size());
+    const bool is_middle = document.size() <= share_of(intra.size());
+    (is_short ? short_ones : is_middle ? middle_ones : long_ones).push_back(document);
+  }
+  RankLoads loads(static_cast<int>(node_of_rank.size()));
+  loads.deal(mask, std::move(long_ones), inter);
+  loads.deal(mask, std::move(middle_ones), intra);
+  loads.deal(mask, std::move(short_ones), local);
+  std::vector<DocumentGroup> groups;
+  for (const auto* of_class : {&inter, &intra, &local}) groups.insert(groups.end(), of_class->begin(), of_class->end());
   return groups;
 }
 

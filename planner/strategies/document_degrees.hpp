@@ -19,6 +19,11 @@ struct DocumentGroup {
 /// group with the least load, long ones first. O(documents log ranks).
 std::vector<DocumentGroup> groups_by_degree(const DocumentMask& mask, int ranks, Token block);
 
+/// A group for each document by its length: of all ranks, of those of a node, or of one. One rank up to the tokens of a rank,
+/// T / ranks, those of a node up to T / nodes; each document goes to the group with the least load, long classes and long
+/// documents first. Groups of all ranks come first, then nodes, then ranks. O(documents log ranks).
+std::vector<DocumentGroup> groups_by_class(const DocumentMask& mask, const std::vector<int>& node_of_rank);
+
 /// Tokens that each rank holds when every group cuts its documents over its ranks (zigzag).
 Placement placement_of(const std::vector<DocumentGroup>& groups, int ranks);
 

@@ -63,6 +63,15 @@ Placement by_degree(const Problem& problem, const Groups& groups) {
   return placement_of(groups_by_degree(problem.mask, groups.count, share), groups.count);
 }
 
+/// All groups, those of a node, or one for a document, as its length asks for.
+Placement by_class(const Problem& problem, const Groups& groups) {
+  std::vector<int> node_of_group;
+  for (std::size_t node = 0; node < groups.of_node.size(); ++node)
+    node_of_group.insert(node_of_group.end(), static_cast<std::size_t>(groups.of_node[node]), static_cast<int>(node));
+  if (node_of_group.empty()) node_of_group.assign(static_cast<std::size_t>(groups.count), 0);
+  return placement_of(groups_by_class(problem.mask, node_of_group), groups.count);
+}
+
 struct PlacementLaw {
   const char* name;
   bool searched;  ///< tried where no placement is asked for
@@ -103,6 +112,7 @@ constexpr PlacementLaw kLaws[] = {
      }},
     {"blocks", true, blocks},
     {"by-degree", true, by_degree},
+    {"by-class", true, by_class},
     {"contiguous", true, [](const Problem& p, const Groups& groups) { return place_contiguous(p.mask, groups.count); }},
 };
 /// By how much a group may have more pairs than the mean before queries move off it: DCP's epsilon inside a machine.
@@ -129,11 +139,13 @@ class Hsap : public Strategy {
   std::vector<StrategyOptions> variants(const Problem& problem, const Degrees& degrees) const override {
     if (degrees.inter == 1) return {StrategyOptions{}};
     if (problem.shape.kind == AttentionKind::linear) return {{.placement = "contiguous", .stages = 0}};
+    const bool islands = problem.node_of_rank.front() != problem.node_of_rank.back();
     std::vector<StrategyOptions> result;
     for (const PlacementLaw& law : kLaws) {
       if (!law.searched) continue;
       result.push_back({.placement = law.name, .stages = kDefaultStages});
       result.push_back({.placement = law.name, .exchange = KvRoute::joined});
+      if (islands) result.push_back({.placement = law.name, .stages = kDefaultStages, .exchange = KvRoute::direct});
     }
     for (const char* unbalanced : {"contiguous", "blocks"})
       result.push_back({.placement = unbalanced, .stages = kDefaultStages, .moving = Moving::balanced});
@@ -150,7 +162,7 @@ class Hsap : public Strategy {
     };
     for (const int stages : {2, 4}) add([&](StrategyOptions& o) { o.stages = stages; });
     add([](StrategyOptions& o) { o.kv = KvForBackward::again; });
-    if (good.moving) return result;
+    if (good.moving || good.exchange == KvRoute::direct) return result;
     for (const int stages : {1, 2, 4}) add([&](StrategyOptions& o) { o.stages = stages, o.exchange = KvRoute::direct; });
     StrategyOptions cheaper = good;
     cheaper.moving = Moving::cheaper;

@@ -1,6 +1,7 @@
 #include "planner/strategies/query_moves.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -18,25 +19,33 @@ std::function<Moving(int query_group, int key_group)> balancing_moves(const Prob
   const double kv_bytes = bytes_of_moving_kv(problem.shape, heads, rules);
   const double q_bytes = bytes_of_moving_q(problem.shape, heads, rules);
   struct Candidate {
-    std::size_t queries, keys;  // groups
+    std::size_t keys;  // group
     double pairs, saving;
   };
-  std::vector<Candidate> candidates;
+  std::vector<std::vector<Candidate>> candidates(groups.size());  // [query group]
   for_each_need(problem.mask, groups, [&](const Need& need) {
     const TokenSet queries = queries_of(need, problem.mask, groups);
-    candidates.push_back({static_cast<std::size_t>(need.query_group), static_cast<std::size_t>(need.key_group),
-                          static_cast<double>(problem.mask.pairs(queries, need.keys)),
-                          kv_bytes * static_cast<double>(need.keys.size()) - q_bytes * static_cast<double>(queries.size())});
+    candidates[static_cast<std::size_t>(need.query_group)].push_back(
+        {static_cast<std::size_t>(need.key_group), static_cast<double>(problem.mask.pairs(queries, need.keys)),
+         kv_bytes * static_cast<double>(need.keys.size()) - q_bytes * static_cast<double>(queries.size())});
   });
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; });
+  std::vector<std::size_t> busiest_first(groups.size());
+  std::iota(busiest_first.begin(), busiest_first.end(), std::size_t{0});
+  std::stable_sort(busiest_first.begin(), busiest_first.end(),
+                   [&](std::size_t a, std::size_t b) { return pairs[a] > pairs[b]; });
+
   std::set<std::pair<int, int>> moved;
-  for (const Candidate& candidate : candidates) {
-    if (candidate.saving <= 0 && pairs[candidate.queries] <= most) continue;
-    if (pairs[candidate.keys] + candidate.pairs > most) continue;
-    pairs[candidate.queries] -= candidate.pairs;
-    pairs[candidate.keys] += candidate.pairs;
-    moved.insert({static_cast<int>(candidate.queries), static_cast<int>(candidate.keys)});
+  for (const std::size_t group : busiest_first) {
+    std::stable_sort(candidates[group].begin(), candidates[group].end(), [&](const Candidate& a, const Candidate& b) {
+      return a.saving != b.saving ? a.saving > b.saving : pairs[a.keys] < pairs[b.keys];
+    });
+    for (const Candidate& candidate : candidates[group]) {
+      if (candidate.saving <= 0 && pairs[group] <= most) break;
+      if (pairs[candidate.keys] + candidate.pairs > most) continue;
+      pairs[group] -= candidate.pairs;
+      pairs[candidate.keys] += candidate.pairs;
+      moved.insert({static_cast<int>(group), static_cast<int>(candidate.keys)});
+    }
   }
   return [moved = std::move(moved)](int query_group, int key_group) {
     return moved.contains({query_group, key_group}) ? Moving::q : Moving::kv;

@@ -11,8 +11,9 @@
 namespace hsap {
 
 /// For ExchangeRules::moving: queries move where that sends fewer bytes, or takes work off a group that has more than
-/// (1 + tolerance) times the mean of pairs, and the keys' group keeps within that; what saves most bytes first. `heads` of a
-/// group's members together. Time: that of for_each_need(), and sorting the needs.
+/// (1 + tolerance) times the mean of pairs, and the keys' group keeps within that. Of the busiest group first, and there what
+/// saves most bytes, then to the least busy group. `heads` of a group's members together. Time: that of for_each_need(), and
+/// sorting the needs.
 std::function<Moving(int query_group, int key_group)> balancing_moves(const Problem& problem,
                                                                       const std::vector<TokenSet>& groups,
                                                                       const GroupHeads& heads, const ExchangeRules& rules,
