@@ -2,7 +2,7 @@
 // between groups). Documents are placed on the S groups by cost; each group's tokens are shared out over its U ranks; after the
 // all-to-all, member m of a group exchanges keys and values, or queries where asked, with member m of other groups only, so
 // inter-node traffic stays on its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm.
-// Linear attention: contiguous groups, state hops only where a document straddles.
+// Linear attention: contiguous groups, states travel only where a document straddles, as in lasp, lasp2 or zeco.
 #include <algorithm>
 
 #include "planner/ir/errors.hpp"
@@ -15,6 +15,8 @@
 #include "planner/strategies/query_moves.hpp"
 #include "planner/strategies/relayed_exchange.hpp"
 #include "planner/strategies/state_chain.hpp"
+#include "planner/strategies/state_gather.hpp"
+#include "planner/strategies/state_scan.hpp"
 
 namespace hsap {
 
@@ -134,11 +136,13 @@ class Hsap : public Strategy {
   std::string summary() const override { return "head-parallel inside, sequence-aware needed-only exchange between groups"; }
   bool serves(AttentionKind) const override { return true; }
   std::vector<Degrees> degrees(const Problem& problem) const override { return head_parallel_degrees_of(problem); }
-  std::vector<std::string> options() const override { return {"placement", "stages", "moving", "exchange", "kv", "dkv-dtype"}; }
+  std::vector<std::string> options() const override {
+    return {"placement", "stages", "moving", "exchange", "kv", "dkv-dtype", "states"};
+  }
 
   std::vector<StrategyOptions> variants(const Problem& problem, const Degrees& degrees) const override {
     if (degrees.inter == 1) return {StrategyOptions{}};
-    if (problem.shape.kind == AttentionKind::linear) return {{.placement = "contiguous", .stages = 0}};
+    if (problem.shape.kind == AttentionKind::linear) return linear_variants(problem, degrees);
     const bool islands = problem.node_of_rank.front() != problem.node_of_rank.back();
     std::vector<StrategyOptions> result;
     for (const PlacementLaw& law : kLaws) {
@@ -179,6 +183,17 @@ class Hsap : public Strategy {
   }
 
  private:
+  /// Scans in as many blocks as the kv heads of each member allow.
+  static std::vector<StrategyOptions> linear_variants(const Problem& problem, const Degrees& degrees) {
+    std::vector<StrategyOptions> result{{.placement = "contiguous", .states = StateRoute::chain},
+                                        {.placement = "contiguous", .states = StateRoute::gather}};
+    if (degrees.inter <= 2) return result;  // nothing is passed on, so nothing is pipelined
+    if (problem.shape.kv_heads % degrees.intra == 0)
+      for (const int stages : scan_stages(problem.shape.kv_heads / degrees.intra))
+        result.push_back({.placement = "contiguous", .stages = stages, .states = StateRoute::scan});
+    return result;
+  }
+
   Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const override {
     const bool linear = problem.shape.kind == AttentionKind::linear;
     if (linear) require_linear_options(options);
@@ -189,20 +204,35 @@ class Hsap : public Strategy {
     with_head_exchange(builder, consecutive_groups(degrees),
                        [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
                          if (!linear) return exchange(b, views, problem, options);
-                         for (std::size_t member = 0; member < views.front().size(); ++member) {
-                           std::vector<View> chain;
-                           for (const std::vector<View>& group : views) chain.push_back(group[member]);
-                           state_chain(b, chain);
-                         }
+                         for (std::size_t member = 0; member < views.front().size(); ++member)
+                           hand_states_on(b, views, member, options);
                        });
     return builder.take();
   }
 
   static void require_linear_options(const StrategyOptions& options) {
     const bool contiguous = options.placement.empty() || options.placement == "contiguous";
-    if (contiguous && options == StrategyOptions{.placement = options.placement}) return;
-    throw InvalidInput("hsap: found options \"" + to_string(options) +
-                       "\" for linear attention, which passes states between contiguous groups; leave them out");
+    const int stages = options.states == StateRoute::scan ? options.stages : 0;
+    if (contiguous && options == StrategyOptions{.placement = options.placement, .stages = stages, .states = options.states})
+      return;
+    throw InvalidInput(
+        "hsap: found options \"" + to_string(options) +
+        "\" for linear attention, which passes states between contiguous groups: expected states, and stages with "
+        "states scan only");
+  }
+
+  static void hand_states_on(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, std::size_t member,
+                             const StrategyOptions& options) {
+    std::vector<View> chain;
+    for (const std::vector<View>& group : views) chain.push_back(group[member]);
+    switch (options.states.value_or(StateRoute::chain)) {
+      case StateRoute::chain:
+        return state_chain(builder, chain);
+      case StateRoute::gather:
+        return state_gather(builder, chain);
+      case StateRoute::scan:
+        return state_scan(builder, chain, options.stages);
+    }
   }
 
   static void require_joined_options(const StrategyOptions& options) {
@@ -220,6 +250,9 @@ class Hsap : public Strategy {
 
   static void exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const Problem& problem,
                        const StrategyOptions& options) {
+    if (options.states)
+      throw InvalidInput("hsap: found states \"" + to_string(*options.states) +
+                         "\" for softmax attention, which has none; leave it out");
     const bool queries_may_move = options.moving && *options.moving != Moving::kv;
     if (queries_may_move && options.exchange.value_or(KvRoute::direct) != KvRoute::direct)
       throw InvalidInput("hsap: found exchange \"" + to_string(*options.exchange) + "\" with moving \"" +

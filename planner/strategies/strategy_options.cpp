@@ -66,6 +66,18 @@ std::string to_string(KvRoute choice) {
   return {};
 }
 
+std::string to_string(StateRoute choice) {
+  switch (choice) {
+    case StateRoute::chain:
+      return "chain";
+    case StateRoute::gather:
+      return "gather";
+    case StateRoute::scan:
+      return "scan";
+  }
+  return {};
+}
+
 const std::vector<OptionField>& option_fields() {
   using Options = StrategyOptions;
   using Text = const std::string&;
@@ -95,6 +107,11 @@ const std::vector<OptionField>& option_fields() {
        [](Options& o, Text text) {
          o.exchange = parse_choice<KvRoute>("exchange", text, {KvRoute::direct, KvRoute::hierarchical, KvRoute::joined});
        }},
+      {"states", "chain|gather|scan", "States of linear attention: along a chain, to all at once, or in a pipelined scan",
+       [](const Options& o) { return text_of(o.states); },
+       [](Options& o, Text text) {
+         o.states = parse_choice<StateRoute>("states", text, {StateRoute::chain, StateRoute::gather, StateRoute::scan});
+       }},
   };
   return fields;
 }
@@ -110,6 +127,7 @@ std::string to_string(const StrategyOptions& options) {
   if (options.kv) add("KV " + to_string(*options.kv));
   if (options.moving) add("moving " + to_string(*options.moving));
   if (options.exchange) add(to_string(*options.exchange) + " exchange");
+  if (options.states) add("states by " + to_string(*options.states));
   return text;
 }
 

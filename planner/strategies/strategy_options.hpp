@@ -34,6 +34,14 @@ enum class KvRoute {
 };
 std::string to_string(KvRoute choice);
 
+/// How states of linear attention get to the ranks on which their documents go on.
+enum class StateRoute {
+  chain,   ///< from rank to rank, each adding its rows
+  gather,  ///< from each rank to all of them at once
+  scan,    ///< from rank to rank in blocks of heads, one under way while the one before is added
+};
+std::string to_string(StateRoute choice);
+
 /// Every field has a value that leaves the choice to the strategy.
 struct StrategyOptions {
   std::string placement = {};            ///< name of the placement law
@@ -44,6 +52,7 @@ struct StrategyOptions {
   std::optional<KvForBackward> kv = {};  ///< received keys and values in backward
   std::optional<Moving> moving = {};     ///< keys and values, or queries
   std::optional<KvRoute> exchange = {};  ///< of keys and values
+  std::optional<StateRoute> states = {};
   bool operator==(const StrategyOptions&) const = default;
 };
 /// "cost-cut, 2 stages, bf16 dKV"; empty when all is left to the strategy.

@@ -65,7 +65,7 @@ inline std::vector<NamedPacking> hard_packings() {
   };
 }
 
-/// Every option set of every degrees that the strategy allows for the problem.
+/// Every option set of every degrees that the search tries for the problem, refinements of the first one included.
 struct Choice {
   const Strategy* strategy;
   Degrees degrees;
@@ -76,9 +76,12 @@ inline std::vector<Choice> choices_for(const Problem& problem) {
   std::vector<Choice> choices;
   for (const Strategy* strategy : all_strategies()) {
     if (!strategy->serves(problem.shape.kind)) continue;
-    for (const Degrees& degrees : strategy->degrees(problem))
-      for (const StrategyOptions& options : strategy->variants(problem, degrees))
-        choices.push_back({strategy, degrees, options});
+    for (const Degrees& degrees : strategy->degrees(problem)) {
+      std::vector<StrategyOptions> tried = strategy->variants(problem, degrees);
+      const std::vector<StrategyOptions> refined = strategy->refinements(problem, degrees, tried.front());
+      tried.insert(tried.end(), refined.begin(), refined.end());
+      for (const StrategyOptions& options : tried) choices.push_back({strategy, degrees, options});
+    }
   }
   return choices;
 }

@@ -299,7 +299,7 @@ TEST_CASE("zeco: the bytes of lasp, whatever the number of blocks") {
       CHECK(bytes_sent_by_rank(zeco.lower(problem, {1, 16}, options), phase) == bytes_sent_by_rank(lasp, phase));
   CHECK(zeco.lower(problem, {1, 16}) == zeco.lower(problem, {1, 16}, variants.back()));
   CHECK_THROWS_WITH(zeco.lower(problem, {1, 16}, {.placement = {}, .stages = 3}),
-                    "zeco: 3 stages do not divide the state's 8 kv heads; stages that do: 1, 2, 4, 8");
+                    "3 stages do not divide the state's 8 kv heads; stages that do: 1, 2, 4, 8");
 }
 
 TEST_CASE("no strategy spends less matrix work than the least, also where shards are short and states replace most pairs") {

@@ -100,8 +100,13 @@ TEST_CASE("every strategy equals the oracle with every value of the options it h
   CAPTURE(seed);
   const Problem problem = test::problem_on(small_shape(AttentionKind::softmax, 8, 4), test::random_offsets(seed, 120), 4, 2);
   const std::vector<std::pair<std::string, std::vector<std::string>>> values{
-      {"stages", {"1", "3"}},          {"window", {"1", "2"}},    {"block", {"1", "7", "64"}},
-      {"dkv-dtype", {"fp32", "bf16"}}, {"kv", {"kept", "again"}}, {"moving", {"kv", "q", "cheaper"}}};
+      {"stages", {"1", "3"}},
+      {"window", {"1", "2"}},
+      {"block", {"1", "7", "64"}},
+      {"dkv-dtype", {"fp32", "bf16"}},
+      {"kv", {"kept", "again"}},
+      {"moving", {"kv", "q", "cheaper", "balanced"}},
+      {"exchange", {"direct", "hierarchical", "joined"}}};
   std::vector<test::Choice> choices;
   for (const OptionField& field : option_fields()) {
     const auto tried = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == field.name; });
