@@ -117,6 +117,19 @@ Peak peak_of(const Lives& all) {
   return peak;
 }
 
+/// Which buffers of the rank an Exchange writes, but for inputs and results of the layer.
+std::vector<bool> received_buffers(const RankProgram& program) {
+  std::vector<bool> received(program.buffers.size(), false);
+  for (const Phase phase : {Phase::forward, Phase::backward})
+    for (const Op& op : ops_of(program, phase))
+      if (const auto* exchange = std::get_if<Exchange>(&op.body))
+        for (const Message& message : exchange->recvs)
+          for (const Slice& part : message.parts) received[part.buffer] = true;
+  const RankBoundary& b = program.boundary;
+  for (const BufferId id : {b.q, b.k, b.v, b.o, b.d_o, b.d_q, b.d_k, b.d_v}) received[id] = false;
+  return received;
+}
+
 bool alive_at(const Life& life, std::size_t op) { return life.begin <= op && op < life.end; }
 
 }  // namespace
@@ -152,6 +165,18 @@ MemoryUse peak_memory(const Schedule& schedule) {
   for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
     MemoryUse use = memory_of(schedule, rank);
     if (rank == 0 || use.peak_bytes > most.peak_bytes) most = std::move(use);
+  }
+  return most;
+}
+
+double communication_buffer_bytes(const Schedule& schedule) {
+  double most = 0;
+  for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
+    Lives lives = lives_of(schedule, rank);
+    const std::vector<bool> received = received_buffers(schedule.ranks[rank]);
+    for (std::size_t id = 0; id < received.size(); ++id)
+      if (!received[id]) lives.bytes[id] = 0;
+    most = std::max(most, peak_of(lives).bytes);
   }
   return most;
 }

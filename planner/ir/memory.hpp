@@ -33,4 +33,8 @@ std::vector<MemoryTerm> terms_at_peak(const Schedule& schedule, RankId rank);
 /// The rank with the largest peak.
 MemoryUse peak_memory(const Schedule& schedule);
 
+/// Bytes of communication buffers of the rank that needs most: those that Exchanges write and that are alive at once, what is
+/// kept for backward included; inputs and results of the layer do not count.
+double communication_buffer_bytes(const Schedule& schedule);
+
 }  // namespace hsap

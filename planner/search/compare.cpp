@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <tuple>
 
 #include "planner/inputs/model_shape.hpp"
@@ -11,6 +10,7 @@
 #include "planner/ir/units.hpp"
 #include "planner/ir/verify.hpp"
 #include "planner/ir/work.hpp"
+#include "planner/search/screening.hpp"
 
 namespace hsap {
 
@@ -21,8 +21,6 @@ namespace {
 constexpr std::size_t kFinalists = 6;
 /// By how much estimate() may come out above simulate() all the same: that both agree to 1 % without contention is tested.
 constexpr double kEstimateSlack = 0.01;
-/// Option sets per degrees whose refinements are screened too.
-constexpr std::size_t kRefined = 3;
 
 /// The problem as the strategy can serve it: its own, or the linear counterpart of a softmax layer, which is causal.
 Problem problem_for(const Strategy& strategy, const Problem& problem) {
@@ -155,62 +153,26 @@ class Comparer {
     return outcome.valid && outcome.fits && !outcome.contamination && outcome.attention == request_.problem.shape.kind;
   }
 
-  /// Option sets that were tried by estimate().
-  struct Screening {
-    std::vector<StrategyOptions> tried;
-    std::map<double, StrategyOptions> fastest;  ///< by seconds of the objective; of equally fast ones, most often the same
-                                                ///< schedule, that tried first
-    std::string refusal;                        ///< of the last one that was refused
-
-    std::vector<StrategyOptions> first(std::size_t count) const {
-      std::vector<StrategyOptions> result;
-      for (auto entry = fastest.begin(); entry != fastest.end() && result.size() < count; ++entry)
-        result.push_back(entry->second);
-      return result;
-    }
-  };
-
-  /// Tries `variant` with the options that were asked for, unless it has been tried.
-  void screen(const Strategy& strategy, const Problem& problem, const Degrees& degrees, const StrategyOptions& variant,
-              Screening& screening) const {
-    const StrategyOptions options = overridden(variant, known_part(strategy, request_.options));
-    if (std::find(screening.tried.begin(), screening.tried.end(), options) != screening.tried.end()) return;
-    screening.tried.push_back(options);
-    try {
-      const Schedule schedule = strategy.lower(problem, degrees, options);
-      const LayerTimeline timeline = estimate_layer(schedule, ranked_work(), cluster_, kernels_);
-      screening.fastest.try_emplace(layer_seconds(schedule, timeline, Phase::forward, ranked_work()) +
-                                        layer_seconds(schedule, timeline, Phase::backward, ranked_work()),
-                                    options);
-    } catch (const InvalidInput& error) {
-      screening.refusal = error.what();
-    }
-  }
-
   /// The strategy at these degrees with its best options.
   Measured evaluate(const Strategy& strategy, const Degrees& degrees) const {
     Problem problem = problem_for(strategy, request_.problem);
     const bool contaminates = request_.as_published && strategy.published_ignores_documents() && problem.mask.documents() > 1;
     if (contaminates) problem = without_documents(std::move(problem));
-    Screening screening;
-    for (const StrategyOptions& variant : strategy.variants(problem, degrees))
-      screen(strategy, problem, degrees, variant, screening);
+    const Screening screening =
+        screen_options(strategy, problem, degrees, known_part(strategy, request_.options), ranked_work(), cluster_, kernels_);
     if (screening.fastest.empty()) return {refused(strategy, problem, degrees, screening.refusal), {}};
-    for (const StrategyOptions& good : screening.first(kRefined))
-      for (const StrategyOptions& refined : strategy.refinements(problem, degrees, good))
-        screen(strategy, problem, degrees, refined, screening);
-
     std::optional<Measured> best;
     const auto order = [&](const Measured& measured) {
       return std::pair(!measured.outcome.fits, seconds_of(measured.outcome));
     };
     std::size_t evaluated = 0;
-    for (const auto& [estimated_seconds, options] : screening.fastest) {
+    for (const ScreenedOptions* finalist : screening.finalists(problem.buffer_bytes)) {
       if (evaluated++ == kFinalists) break;
-      if (best && best->outcome.fits && estimated_seconds >= (1 + kEstimateSlack) * seconds_of(best->outcome)) break;
-      Measured measured = measure(strategy, problem, degrees, options);
+      if (best && best->outcome.fits && finalist->seconds >= (1 + kEstimateSlack) * seconds_of(best->outcome)) break;
+      Measured measured = measure(strategy, problem, degrees, finalist->options);
       if (!best || order(measured) < order(*best)) best = std::move(measured);
     }
+    best->outcome.seconds_for_buffer = screening.seconds_for_buffer(problem.buffer_bytes);
     if (contaminates) best->outcome.contamination = contamination(strategy, best->outcome);
     return *std::move(best);
   }
@@ -264,8 +226,14 @@ class Comparer {
     outcome.peak_memory_bytes = use.peak_bytes;
     double capacity = std::numeric_limits<double>::infinity();
     for (GpuId gpu = 0; gpu < schedule.ranks.size(); ++gpu) capacity = std::min(capacity, cluster_.device(gpu).memory_bytes);
-    outcome.fits = use.peak_bytes <= capacity;
-    if (!outcome.fits)
+    outcome.communication_buffer_bytes = communication_buffer_bytes(schedule);
+    const double buffer = request_.problem.buffer_bytes;
+    outcome.fits = use.peak_bytes <= capacity && outcome.communication_buffer_bytes <= buffer;
+    if (outcome.communication_buffer_bytes > buffer)
+      outcome.reason = "needs " + format_bytes(outcome.communication_buffer_bytes) +
+                       " of communication buffers, the limit is " + format_bytes(buffer) +
+                       ", and no option set tried needs less";
+    if (use.peak_bytes > capacity)
       outcome.reason = "needs " + format_bytes(use.peak_bytes) + " of " + format_bytes(capacity) + " in " +
                        to_string(use.peak_phase) + "; largest: " + use.largest_term + " " +
                        format_bytes(use.largest_term_bytes);
@@ -273,9 +241,11 @@ class Comparer {
 
   void rank(Comparison& comparison) const {
     std::vector<Outcome>& outcomes = comparison.outcomes;
+    const double buffer = request_.problem.buffer_bytes;
     const auto order = [&](const Outcome& outcome) {
+      const double too_large = outcome.communication_buffer_bytes > buffer ? outcome.communication_buffer_bytes : 0;
       return std::tuple(!outcome.valid, outcome.attention != request_.problem.shape.kind, outcome.contamination.has_value(),
-                        !outcome.fits, seconds_of(outcome));
+                        !outcome.fits, too_large, seconds_of(outcome));
     };
     std::stable_sort(outcomes.begin(), outcomes.end(), [&](const Outcome& a, const Outcome& b) { return order(a) < order(b); });
     if (!request_.every_degree) {

@@ -42,7 +42,10 @@ struct Outcome {
   double bytes_sent_busiest_rank = 0;        ///< forward + backward
   double bytes_between_nodes = 0;            ///< forward + backward, all nodes together
   double peak_memory_bytes = 0;              ///< busiest rank, one layer's attention
-  double over_bound = 0;                     ///< seconds of the objective / lower bound of its attention kind
+  double communication_buffer_bytes = 0;     ///< of the rank that needs most, part of that memory
+  double seconds_for_buffer = 0;  ///< by which faster option sets, that need larger buffers than there are, are faster
+                                  ///< (by estimate)
+  double over_bound = 0;          ///< seconds of the objective / lower bound of its attention kind
 
   /// Forward + backward.
   double seconds(Objective objective) const {
@@ -75,10 +78,10 @@ struct Comparison {
 /// Called as work proceeds: done, total, what is being evaluated.
 using Progress = std::function<void(std::size_t, std::size_t, const std::string&)>;
 
-/// estimate() screens the option sets of each strategy and degrees; `evaluator` decides among the best of them, each of which
-/// has passed verify() before. The objective is what both go by. A strategy that does not serve softmax is evaluated on the
-/// linear counterpart of the layer and never named best, nor is one that contaminates. Throws InvalidInput for unknown
-/// strategies, and for options that none of them has.
+/// estimate() screens the option sets of each strategy and degrees (screening.hpp); `evaluator` decides among the best of them
+/// that fit the communication buffers, each of which has passed verify() before. The objective is what both go by. A strategy
+/// that does not serve softmax is evaluated on the linear counterpart of the layer and never named best, nor is one that
+/// contaminates. Throws InvalidInput for unknown strategies, and for options that none of them has.
 Comparison compare(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels,
                    const Evaluator& evaluator, const Progress& progress = {});
 

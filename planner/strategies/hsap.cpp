@@ -4,6 +4,7 @@
 // inter-node traffic stays on its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm.
 // Linear attention: contiguous groups, states travel only where a document straddles, as in lasp, lasp2 or zeco.
 #include <algorithm>
+#include <cmath>
 
 #include "planner/ir/errors.hpp"
 #include "planner/placement/placement.hpp"
@@ -120,6 +121,7 @@ constexpr PlacementLaw kLaws[] = {
 /// By how much a group may have more pairs than the mean before queries move off it: DCP's epsilon inside a machine.
 constexpr double kBalanceTolerance = 0.1;
 constexpr int kDefaultStages = 1;  // more are tried by the search, and cost planning time
+constexpr int kMostStages = 64;    // that are tried to make do with small buffers
 
 const PlacementLaw& find_law(const std::string& name) {
   std::string names;
@@ -158,8 +160,13 @@ class Hsap : public Strategy {
 
   std::vector<StrategyOptions> refinements(const Problem& problem, const Degrees& degrees,
                                            const StrategyOptions& good) const override {
-    if (problem.shape.kind == AttentionKind::linear || degrees.inter == 1 || good.exchange == KvRoute::joined) return {};
+    if (problem.shape.kind == AttentionKind::linear || degrees.inter == 1) return {};
     std::vector<StrategyOptions> result;
+    if (std::isfinite(problem.buffer_bytes))
+      for (int stages = 1; stages <= kMostStages; stages *= 2)
+        for (const KvRoute route : {KvRoute::direct, KvRoute::hierarchical})
+          result.push_back({.placement = good.placement, .stages = stages, .kv = KvForBackward::again, .exchange = route});
+    if (good.exchange == KvRoute::joined) return result;
     const auto add = [&](auto&& change) {
       result.push_back(good);
       change(result.back());

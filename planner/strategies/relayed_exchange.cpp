@@ -55,10 +55,14 @@ class Member {
 
   void backward() {
     const bool again = rules_.kv == KvForBackward::again;
-    if (again) {
-      make_room();
-      for (int stage = 0; stage < plan_.stages; ++stage) fetch(Phase::backward, stage);
-    }
+    std::vector<int> stages;  // in the order of backward
+    for (int stage = plan_.inside_stages; stage < plan_.stages; ++stage) stages.push_back(stage);
+    for (int stage = 0; stage < plan_.inside_stages; ++stage) stages.push_back(stage);
+    const auto fetch_again = [&](std::size_t i) {
+      if (again && i < stages.size()) fetch(Phase::backward, stages[i]);
+    };
+    if (again) make_room();
+    fetch_again(0);
     QueryGradientAccumulator d_q(builder_, view_, lse_, pieces_);
     const bool others_add =
         std::any_of(relays_.out.begin(), relays_.out.end(), [](const Relay& r) { return r.source == Relay::kOwn; });
@@ -74,14 +78,13 @@ class Member {
       sum_up(stage);
       bring_home(stage, Hop::between);
     };
-    for (int stage = plan_.inside_stages; stage < plan_.stages; ++stage) {
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      const int stage = stages[i];
+      const bool entered = stage >= plan_.inside_stages;
+      fetch_again(i + 1);
       differentiate(stage, d_q);
-      bring_home(stage, Hop::onward);
-      if (stage > plan_.inside_stages) leave_node(stage - 1);
-    }
-    for (int stage = 0; stage < plan_.inside_stages; ++stage) {
-      differentiate(stage, d_q);
-      bring_home(stage, Hop::inside);
+      bring_home(stage, entered ? Hop::onward : Hop::inside);
+      if (entered && stage > plan_.inside_stages) leave_node(stage - 1);
     }
     if (plan_.stages > plan_.inside_stages) leave_node(plan_.stages - 1);
     if (!again) local_part();

@@ -2,6 +2,7 @@
 // One file = one strategy. To add one: write planner/strategies/NAME.cpp and add its line to registry.cpp.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,10 @@ struct Problem {
 
   /// Consecutive ranks per node when all nodes have equally many, else nullopt.
   std::optional<int> uniform_ranks_per_node() const;
+
+  /// Bytes that a rank has for communication buffers (communication_buffer_bytes()): strategies that can, offer option sets
+  /// that need few. The search keeps it.
+  double buffer_bytes = std::numeric_limits<double>::infinity();
 
   bool operator==(const Problem&) const = default;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "planner/ir/errors.hpp"
 #include "tests/sim/exchange_schedule.hpp"
@@ -32,12 +33,14 @@ struct Case {
   ClusterTopology cluster = bare_switch(4, "2000 GB/s", "1 us");
   KernelTimes kernels{cluster};
 
-  Comparison run(Objective objective, const std::vector<std::string>& strategies, const StrategyOptions& options = {}) const {
+  Comparison run(Objective objective, const std::vector<std::string>& strategies, const StrategyOptions& options = {},
+                 double buffer_bytes = std::numeric_limits<double>::infinity()) const {
     CompareRequest request;
     request.linear_work = linear_work(2e8, DType::bf16, 4, kernels);
     request.objective = objective;
     request.problem = make_problem(kShape, skewed_offsets(), cluster,
                                    objective == Objective::layer ? request.linear_work : LinearWork{}, kernels);
+    request.problem.buffer_bytes = buffer_bytes;
     request.strategies = strategies;
     request.options = options;
     if (strategies.size() == 1) request.degrees = Degrees{1, 4};
@@ -96,6 +99,27 @@ TEST_CASE("compare: the memory cap is looked for where a strategy has one, and i
     CHECK(causes.sum() == Approx(causes.seconds - causes.bound_seconds));
     if (placement == "cost-cut-uncapped" || placement == "zigzag") CHECK(causes.memory_cap == 0);
   }
+}
+
+TEST_CASE("compare: communication buffers are kept, by more steps where they are small, and what that costs is told") {
+  const Case problem;
+  const Outcome free = problem.run(Objective::layer, {"hsap"}).outcomes.front();
+  CHECK(free.seconds_for_buffer == 0);
+  CHECK(free.communication_buffer_bytes > 0);
+  const double limit = 0.4 * free.communication_buffer_bytes;
+  const Outcome limited = problem.run(Objective::layer, {"hsap"}, {}, limit).outcomes.front();
+  CHECK(limited.fits);
+  CHECK(limited.communication_buffer_bytes <= limit);
+  CHECK(limited.seconds_for_buffer > 0);
+  CHECK(limited.seconds(Objective::layer) ==
+        Approx(free.seconds(Objective::layer) + limited.seconds_for_buffer));  // the evaluator is the estimate here
+
+  const Outcome none = problem.run(Objective::layer, {"hsap"}, {}, 1000).outcomes.front();
+  CHECK(none.valid);
+  CHECK_FALSE(none.fits);
+  CHECK_THAT(none.reason, Catch::Matchers::Contains("of communication buffers, the limit is 1,000 B"));
+  const Comparison others = problem.run(Objective::layer, {"ulysses", "zigzag"}, {}, limit);
+  for (const Outcome& outcome : others.outcomes) CHECK(outcome.fits == (outcome.communication_buffer_bytes <= limit));
 }
 
 TEST_CASE("compare: an objective that is none is refused with those there are") {

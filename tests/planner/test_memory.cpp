@@ -91,3 +91,15 @@ TEST_CASE("memory: peak_memory is the rank with the most") {
   CHECK(most.peak_bytes == memory_of(schedule, 1).peak_bytes);
   CHECK(most.peak_bytes > memory_of(schedule, 0).peak_bytes);
 }
+
+TEST_CASE("memory: communication buffers are what Exchanges write and is alive at once, results of the layer apart") {
+  // Rank 1 keeps the keys and values of rank 0 for backward; rank 0 receives their gradients in fp32: 4 tokens, 2 heads of 4.
+  constexpr double kGradients = 2 * 4 * 2 * 4 * 4;
+  CHECK(communication_buffer_bytes(two_rank_ring()) == kGradients);
+  CHECK(communication_buffer_bytes(local_attention()) == 0);
+  Schedule model_dtype = two_rank_ring();
+  for (RankProgram& program : model_dtype.ranks)
+    for (Buffer& buffer : program.buffers)
+      if (buffer.name.ends_with(" home")) buffer.dtype = DType::bf16;
+  CHECK(communication_buffer_bytes(model_dtype) == kGradients / 2);  // as much as the keys and values
+}

@@ -42,6 +42,18 @@ class Options(CommandTest):
         line = self.refuse(1, "hsap-plan", "plan", *SMALL, "--strategy", "double-ring", "--degrees", "1x4", "--window", 3, "--out", "p.json")
         self.assertIn("windows that do: 1, 2, 4", line)
 
+    def test_a_buffer_limits_what_ranks_receive_at_once(self):
+        free = self.compare("--strategy", "hsap", "--degrees", "1x4")[0]
+        size = free["communication_buffer_bytes"] // 2
+        row = self.compare("--strategy", "hsap", "--degrees", "1x4", "--buffer", f"{size:.0f} B")[0]
+        self.assertTrue(row["fits"])
+        self.assertLessEqual(row["communication_buffer_bytes"], size)
+        self.assertGreaterEqual(row["seconds_for_buffer"], 0)
+        line = self.refuse(1, "hsap-plan", "plan", *SMALL, "--strategy", "hsap", "--buffer", "1 B", "--out", "plan.json")
+        self.assertIn("of communication buffers, the limit is 1 B", line)
+        self.assertFalse((self.folder / "plan.json").exists())
+        self.assertIn("--buffer: ", self.refuse(1, "hsap-plan", "compare", *SMALL, "--buffer", "much"))
+
     def test_ragged_heads_allow_every_degree(self):
         arguments = ("--model", "Qwen2.5-7B", "--gpus", 8, "--tokens", 320, "--strategy", "ulysses")
         self.assertIn("28 heads not divisible by head-parallel degree 8", self.refuse(1, "hsap-plan", "plan", *arguments, "--out", "p.json"))

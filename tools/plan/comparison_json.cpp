@@ -1,5 +1,7 @@
 #include "tools/plan/comparison_json.hpp"
 
+#include <cmath>
+
 #include "tools/plan/bound_distance.hpp"
 #include "tools/plan_file.hpp"
 
@@ -16,7 +18,7 @@ Json mask_json(const MaskRule& rule) {
           {"sinks", rule.sinks},     {"prefix", rule.prefix},     {"chunk", length(rule.chunk)}};
 }
 
-Json inputs_json(const PlanningInputs& inputs, const RankingOptions& options) {
+Json inputs_json(const PlanningInputs& inputs, const RankingOptions& options, double buffer_bytes) {
   const AttentionShape& shape = inputs.layer.kind.attention;
   return {
       {"cluster", inputs.cluster.topology.name()},
@@ -45,6 +47,7 @@ Json inputs_json(const PlanningInputs& inputs, const RankingOptions& options) {
       {"evaluator", options.evaluator},
       {"objective", options.objective},
       {"barrier", options.barrier},
+      {"buffer_bytes", std::isfinite(buffer_bytes) ? Json(buffer_bytes) : Json()},
       {"remarks", inputs.remarks()},
   };
 }
@@ -69,6 +72,8 @@ Json outcome_json(const Outcome& outcome, bool layer_known) {
       {"bytes_sent_busiest_rank", number(outcome.bytes_sent_busiest_rank)},
       {"bytes_between_nodes", number(outcome.bytes_between_nodes)},
       {"peak_memory_bytes", number(outcome.peak_memory_bytes)},
+      {"communication_buffer_bytes", number(outcome.communication_buffer_bytes)},
+      {"seconds_for_buffer", number(outcome.seconds_for_buffer)},
       {"fits", outcome.valid ? Json(outcome.fits) : Json()},
       {"over_bound", number(outcome.over_bound)},
   };
@@ -91,7 +96,7 @@ Json best_causes_json(const Comparison& comparison) {
 Json comparison_json(const PlanningInputs& inputs, const Ranking& ranking, const RankingOptions& options) {
   const Comparison& comparison = ranking.comparison;
   Json json = {
-      {"inputs", inputs_json(inputs, options)},
+      {"inputs", inputs_json(inputs, options, ranking.problem.buffer_bytes)},
       {"lower_bound_seconds", comparison.lower_bound_seconds()},
       {"bounds", bounds_json(comparison)},
       {"best", comparison.best ? Json(comparison.outcomes[*comparison.best].strategy) : Json()},

@@ -1,6 +1,7 @@
 #include "tools/plan/comparison_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <sstream>
 
@@ -87,9 +88,10 @@ void print_reasons(std::ostream& out, const std::vector<Outcome>& outcomes) {
     if (!outcome.reason.empty()) out << labelled(outcome.valid ? "does not fit" : "refused", 13, named_reason(outcome)) << '\n';
 }
 
-void print_best(std::ostream& out, const Comparison& comparison, AttentionKind attention) {
+void print_best(std::ostream& out, const Ranking& ranking) {
+  const Comparison& comparison = ranking.comparison;
   if (!comparison.best) {
-    out << "best         none: no strategy serves " << to_string(attention) << " attention here and fits\n";
+    out << "best         none: no strategy serves " << to_string(ranking.problem.shape.kind) << " attention here and fits\n";
   } else {
     const Outcome& best = comparison.outcomes[*comparison.best];
     out << "best         "
@@ -98,6 +100,8 @@ void print_best(std::ostream& out, const Comparison& comparison, AttentionKind a
                 " forward + backward, " + format_number(best.over_bound, 2) + " times the lower bound")
         << '\n';
   }
+  if (comparison.best && std::isfinite(ranking.problem.buffer_bytes))
+    out << labelled("buffers", 13, buffer_text(ranking, comparison.outcomes[*comparison.best])) << '\n';
   out << distance_text(comparison, "lower bound", 13);
 }
 
@@ -134,7 +138,7 @@ std::string comparison_table(const Ranking& ranking, const std::string& evaluato
   print_rows(out, ranking.comparison, ranking.linear_parameters.has_value());
   out << '\n';
   print_reasons(out, ranking.comparison.outcomes);
-  print_best(out, ranking.comparison, ranking.problem.shape.kind);
+  print_best(out, ranking);
   print_meaning(out, ranking, evaluator);
   return out.str();
 }

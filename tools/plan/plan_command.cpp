@@ -62,7 +62,8 @@ void make_and_write(const PlanOptions& options) {
   std::cout << labelled("predicted", 11, predicted_text(plan, chosen)) << '\n';
   if (ranking.comparison.best && &chosen == &ranking.comparison.outcomes[*ranking.comparison.best])
     std::cout << distance_text(ranking.comparison, "bound", 11);
-  std::cout << "proved     every (query, key) pair once, messages matched, " << format_bytes(chosen.peak_memory_bytes)
+  std::cout << labelled("buffers", 11, buffer_text(ranking, chosen)) << '\n'
+            << "proved     every (query, key) pair once, messages matched, " << format_bytes(chosen.peak_memory_bytes)
             << " at peak\n"
             << "written    " << options.out << '\n';
 }

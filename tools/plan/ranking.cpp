@@ -1,5 +1,8 @@
 #include "tools/plan/ranking.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "planner/ir/errors.hpp"
 #include "planner/ir/units.hpp"
 #include "tools/progress_line.hpp"
@@ -38,6 +41,11 @@ void add_ranking_options(CLI::App& command, RankingOptions& options) {
                 "them: tokens and attention are each balanced")
       ->group(group);
   command
+      .add_option("--buffer", options.buffer,
+                  "Communication buffers that a rank has: hsap exchanges in more steps where they are small; default: no limit")
+      ->type_name("SIZE")
+      ->group(group);
+  command
       .add_flag("--as-published", options.as_published,
                 "Run strategies as their original code does where that does not look at documents: contaminated results")
       ->group(group);
@@ -74,6 +82,15 @@ LinearWork linear_work_of(const LayerKind& layer, Objective objective, const Clu
   throw InvalidInput(layer.linear_unknown + "; the time of a layer needs it: add it, or rank by --objective attention");
 }
 
+double buffer_limit(const RankingOptions& options) {
+  if (options.buffer.empty()) return std::numeric_limits<double>::infinity();
+  try {
+    return parse_bytes(options.buffer);
+  } catch (const InvalidInput& error) {
+    throw InvalidInput("--buffer: " + std::string(error.what()));
+  }
+}
+
 }  // namespace
 
 void check_options(const RankingOptions& options) {
@@ -81,6 +98,7 @@ void check_options(const RankingOptions& options) {
   for (const std::string& strategy : options.strategies) find_strategy(strategy);
   if (!options.degrees.empty()) parse_degrees(options.degrees);
   parse_objective(options.objective);
+  buffer_limit(options);
 }
 
 Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& options) {
@@ -92,6 +110,7 @@ Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& opti
   request.problem = make_problem(inputs.layer.kind.attention, inputs.batch.batch.offsets, cluster,
                                  request.objective == Objective::layer ? request.linear_work : LinearWork{}, kernels);
   request.linear_work.barrier = request.problem.barrier = options.barrier;
+  request.problem.buffer_bytes = buffer_limit(options);
   request.strategies = options.strategies;
   request.problem.ragged_heads = options.ragged_heads;
   request.options = parse_strategy_options(options);
@@ -112,6 +131,15 @@ std::string contamination_text(const Outcome& outcome) {
          " as published contaminates: " + format_count(static_cast<long long>(wrong.wrong_pairs)) +
          " (query, key) pairs per head reach into other documents, " + format_number(wrong.wasted_flops / 1e12, 2) +
          " TFLOP are wasted on them";
+}
+
+std::string buffer_text(const Ranking& ranking, const Outcome& outcome) {
+  const double limit = ranking.problem.buffer_bytes;
+  return format_bytes(outcome.communication_buffer_bytes) + " of communication buffers" +
+         (std::isfinite(limit) ? " of " + format_bytes(limit) : "") +
+         (outcome.seconds_for_buffer > 0
+              ? "; larger ones would save " + format_seconds(outcome.seconds_for_buffer) + " (estimate)"
+              : "");
 }
 
 std::string named_reason(const Outcome& outcome) {
