@@ -117,7 +117,7 @@ TEST_CASE("compare: communication buffers are kept, by more steps where they are
   const Outcome none = problem.run(Objective::layer, {"hsap"}, {}, 1000).outcomes.front();
   CHECK(none.valid);
   CHECK_FALSE(none.fits);
-  CHECK_THAT(none.reason, Catch::Matchers::Contains("of communication buffers, the limit is 1,000 B"));
+  CHECK_THAT(none.reason, Catch::Matchers::Contains("of communication buffers, the limit is 0.977 KiB"));
   const Comparison others = problem.run(Objective::layer, {"ulysses", "zigzag"}, {}, limit);
   for (const Outcome& outcome : others.outcomes) CHECK(outcome.fits == (outcome.communication_buffer_bytes <= limit));
 }

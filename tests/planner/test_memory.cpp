@@ -93,8 +93,8 @@ TEST_CASE("memory: peak_memory is the rank with the most") {
 }
 
 TEST_CASE("memory: communication buffers are what Exchanges write and is alive at once, results of the layer apart") {
-  // Rank 1 keeps the keys and values of rank 0 for backward; rank 0 receives their gradients in fp32: 4 tokens, 2 heads of 4.
-  constexpr double kGradients = 2 * 4 * 2 * 4 * 4;
+  // Rank 1 keeps the keys and values of rank 0 for backward; rank 0 receives their gradients in fp32: 4 tokens, a head of 4.
+  constexpr double kGradients = 2 * 4 * 4 * 4;
   CHECK(communication_buffer_bytes(two_rank_ring()) == kGradients);
   CHECK(communication_buffer_bytes(local_attention()) == 0);
   Schedule model_dtype = two_rank_ring();
