@@ -52,18 +52,24 @@ struct PlacementLaw {
   Placement (*place)(const Problem& problem, const Groups& groups);
 };
 
+/// Few tokens cannot be spread as evenly as a law wants; then as evenly as they can.
+double cap_of(const Problem& problem, const Groups& groups, double wanted) {
+  return std::max(wanted, least_token_cap(problem.mask.tokens(), groups.count));
+}
+
 /// Balances pairs alone, and keeps tokens even: for a barrier between attention and linear work, and for ranks that wait for
 /// each other's gradients.
 Placement even_cost_cut(const Problem& problem, const Groups& groups) {
-  return place_cost_cut(problem.mask, groups.count,
-                        {.token_cap = 1.02, .groups_of_node = groups.of_node, .speeds = groups.speeds});
+  return place_cost_cut(
+      problem.mask, groups.count,
+      {.token_cap = cap_of(problem, groups, 1.02), .groups_of_node = groups.of_node, .speeds = groups.speeds});
 }
 
 /// Balances pairs, the copies of rows and, where it counts, the linear work of tokens.
 Placement cost_cut(const Problem& problem, const Groups& groups, double token_cap) {
   if (problem.barrier) return even_cost_cut(problem, groups);
   return place_cost_cut(problem.mask, groups.count,
-                        {.token_cap = token_cap,
+                        {.token_cap = cap_of(problem, groups, token_cap),
                          .pairs_per_token = kPairsPerToken + problem.pairs_per_token,
                          .pairs_per_entering_key = problem.pairs_per_token > 0 ? problem.pairs_per_entering_key : 0,
                          .groups_of_node = groups.of_node,

@@ -33,7 +33,7 @@ Placement place(const DocumentMask& mask, int ranks, double token_cap) {
                         {.token_cap = token_cap,
                          .pairs_per_token = kLlama3Layer.pairs_per_token(),
                          .pairs_per_entering_key = kLlama3Layer.pairs_per_entering_key(),
-                         .groups_per_node = kBenchRanksPerNode});
+                         .groups_of_node = equal_nodes(ranks, kBenchRanksPerNode)});
 }
 
 /// The layer of kLlama3Layer.
