@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "planner/ir/errors.hpp"
+#include "planner/placement/bounds/memory.hpp"
 #include "planner/placement/cost_cut_steps.hpp"
 #include "planner/placement/node_keys.hpp"
 #include "planner/placement/placement.hpp"
@@ -57,7 +58,7 @@ void check(Token tokens, int groups, const CostCutOptions& options) {
   if (groups < 1) refuse("the number of groups", std::to_string(groups), "at least 1");
   check_nodes(groups, options.groups_of_node);
   check_speeds(groups, options.speeds);
-  const double least = least_token_cap(tokens, groups);
+  const double least = smallest_token_cap(tokens, groups);
   if (!(options.token_cap >= least * (1 - kRounding)))
     refuse("token_cap", to_text(options.token_cap),
            "at least " + to_text(least) + ": " + std::to_string(tokens) + " tokens on " + std::to_string(groups) +
@@ -79,7 +80,7 @@ struct TokenLimits {
     const double mean = static_cast<double>(tokens) / groups;
     most_of_group = static_cast<Token>(std::min(std::floor(token_cap * mean * (1 + kRounding)), static_cast<double>(tokens)));
     // the smallest cap leaves every group floor or ceiling of the mean
-    if (token_cap <= least_token_cap(tokens, groups) * (1 + kRounding)) least_of_group = tokens / groups;
+    if (token_cap <= smallest_token_cap(tokens, groups) * (1 + kRounding)) least_of_group = tokens / groups;
     most_of_node_per_group = (1 + kNodeSlack * (token_cap - 1)) * mean;
   }
   Token most_of_node(int of_node) const {
@@ -128,12 +129,6 @@ std::vector<int> equal_nodes(int groups, int groups_per_node) {
   std::vector<int> sizes;
   for (int first = 0; first < groups; first += groups_per_node) sizes.push_back(std::min(groups_per_node, groups - first));
   return sizes;
-}
-
-double least_token_cap(Token tokens, int groups) {
-  if (groups < 1) refuse("the number of groups", std::to_string(groups), "at least 1");
-  if (tokens == 0) return 1;
-  return static_cast<double>((tokens + groups - 1) / groups) * groups / static_cast<double>(tokens);
 }
 
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options) {

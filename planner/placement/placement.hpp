@@ -59,13 +59,9 @@ Placement place_blocks(const DocumentMask& mask, int groups, const BlockOptions&
 /// Sizes of nodes of `groups_per_node` groups each; the last one may have fewer. Throws InvalidInput when groups_per_node < 1.
 std::vector<int> equal_nodes(int groups, int groups_per_node);
 
-/// The smallest token cap that whole tokens allow: ceil(T / groups) groups / T, since some group must hold at least ceil(T /
-/// groups). 1 where groups divide T, and without tokens. Throws InvalidInput when groups < 1.
-double least_token_cap(Token tokens, int groups);
-
 struct CostCutOptions {
-  /// No group holds more than token_cap * T / groups tokens. >= least_token_cap(); with that one every group holds floor or
-  /// ceiling of T / groups.
+  /// No group holds more than token_cap * T / groups tokens. At least smallest_token_cap() (bounds/memory.hpp), since tokens
+  /// are whole; with that one every group holds floor or ceiling of T / groups.
   double token_cap = 1.25;
   /// Cost of a token in (query, key) pairs, beside the pairs of its row: linear work and copies.
   double pairs_per_token = 0;
@@ -85,8 +81,8 @@ struct CostCutOptions {
 /// cheap rows: short documents, and heads of long ones (spread_under_caps() in cost_cut_steps.hpp). Groups may stay empty when
 /// there are fewer tokens than groups. Our own design. The cap holds in every result; costs are balanced as well as whole rows
 /// allow (tests/bench/README.md has how well). O(n log n + groups log groups) for n documents. Throws InvalidInput when groups
-/// < 1, token_cap < least_token_cap(), which the message then names, groups_of_node does not add up to groups, speeds are not
-/// one positive number for each group, or pairs_per_token or pairs_per_entering_key is negative or infinite.
+/// < 1, token_cap < smallest_token_cap(), which the message then names, groups_of_node does not add up to groups, speeds are
+/// not one positive number for each group, or pairs_per_token or pairs_per_entering_key is negative or infinite.
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options = {});
 
 }  // namespace hsap

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "planner/ir/errors.hpp"
+#include "planner/placement/bounds/memory.hpp"
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
 #include "planner/strategies/head_exchange.hpp"
@@ -54,7 +55,7 @@ struct PlacementLaw {
 
 /// Few tokens cannot be spread as evenly as a law wants; then as evenly as they can.
 double cap_of(const Problem& problem, const Groups& groups, double wanted) {
-  return std::max(wanted, least_token_cap(problem.mask.tokens(), groups.count));
+  return std::max(wanted, smallest_token_cap(problem.mask.tokens(), groups.count));
 }
 
 /// Balances pairs alone, and keeps tokens even: for a barrier between attention and linear work, and for ranks that wait for

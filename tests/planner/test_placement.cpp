@@ -8,6 +8,7 @@
 #include <random>
 
 #include "planner/ir/errors.hpp"
+#include "planner/placement/bounds/memory.hpp"
 #include "tests/planner/placement_measures.hpp"
 #include "tests/planner/random_sets.hpp"
 
@@ -150,7 +151,7 @@ TEST_CASE("cost cut: a document that fits a node stays on the groups of one node
 
 TEST_CASE("cost cut: fewer tokens than groups leaves groups empty, none with two") {
   const DocumentMask mask = mask_of({1, 2});
-  const Placement placement = place_cost_cut(mask, 8, {.token_cap = least_token_cap(3, 8), .groups_of_node = {3, 3, 2}});
+  const Placement placement = place_cost_cut(mask, 8, {.token_cap = smallest_token_cap(3, 8), .groups_of_node = {3, 3, 2}});
   REQUIRE(placement.size() == 8);
   CHECK(is_partition(mask, placement));
   for (const TokenSet& tokens : placement) CHECK(tokens.size() <= 1);
@@ -182,7 +183,7 @@ TEST_CASE("cost cut: one document at the smallest cap has equal tokens and equal
   const DocumentMask mask = mask_of({65'536});
   for (const int groups : {2, 3, 7, 8}) {
     CAPTURE(groups);
-    const Placement placement = place_cost_cut(mask, groups, {.token_cap = least_token_cap(65'536, groups)});
+    const Placement placement = place_cost_cut(mask, groups, {.token_cap = smallest_token_cap(65'536, groups)});
     CHECK(is_partition(mask, placement));
     CHECK(has_equal_tokens(mask, placement));
     const test::PlacementMeasures measures = measure(mask, placement, 0);
@@ -242,17 +243,12 @@ TEST_CASE("cost cut: what cannot be met is refused, and says what works") {
 }
 
 TEST_CASE("cost cut: the smallest token cap is the one that whole tokens allow, and works, on nodes of any size") {
-  CHECK(least_token_cap(10, 5) == 1);
-  CHECK(least_token_cap(5, 2) == Approx(1.2));
-  CHECK(least_token_cap(3, 8) == Approx(8.0 / 3));
-  CHECK(least_token_cap(0, 8) == 1);
-  CHECK_THROWS_AS(least_token_cap(5, 0), InvalidInput);
   for (const int groups : {2, 3, 7, 11, 48, 64})
     for (const Token tokens : {1, 2, 10, 47, 48, 49, 1'000, 10'007})
       for (const std::vector<int>& nodes : {std::vector<int>{}, equal_nodes(groups, 4),
                                             groups > 2 ? std::vector<int>{groups - 2, 1, 1} : std::vector<int>{2}}) {
         const DocumentMask mask = mask_of({tokens});
-        const double least = least_token_cap(tokens, groups);
+        const double least = smallest_token_cap(tokens, groups);
         CAPTURE(groups, tokens, nodes, least);
         CHECK(has_equal_tokens(mask, place_cost_cut(mask, groups, {.token_cap = least, .groups_of_node = nodes})));
         CHECK_THROWS_WITH(place_cost_cut(mask, groups, {.token_cap = least * (1 - 1e-6), .groups_of_node = nodes}),
@@ -353,7 +349,7 @@ TEST_CASE("cost cut: every token once and never above the cap, on random packing
                                                static_cast<int>(test::draw(random, 1, 13)), rule);
       const double per_token = std::vector<double>{0, 30, 1000}[static_cast<std::size_t>(test::draw(random, 0, 2))];
       const int per_node = static_cast<int>(test::draw(random, 1, 9));
-      const double cap = std::max(wanted, least_token_cap(mask.tokens(), groups));
+      const double cap = std::max(wanted, smallest_token_cap(mask.tokens(), groups));
       CAPTURE(groups, cap, to_string(rule), mask.documents(), mask.tokens(), per_token, per_node);
       const CostCutOptions options{
           .token_cap = cap, .pairs_per_token = per_token, .groups_of_node = equal_nodes(groups, per_node)};
@@ -378,7 +374,7 @@ TEST_CASE("cost cut: costs are within half a percent of their mean when rows are
           const DocumentMask mask = random_packing(random, 300, 15, {});
           CAPTURE(groups, cap, per_token, per_node, mask.tokens());
           const Placement placement = place_cost_cut(mask, groups,
-                                                     {.token_cap = std::max(cap, least_token_cap(mask.tokens(), groups)),
+                                                     {.token_cap = std::max(cap, smallest_token_cap(mask.tokens(), groups)),
                                                       .pairs_per_token = per_token,
                                                       .groups_of_node = equal_nodes(groups, per_node)});
           const test::PlacementMeasures measures = measure(mask, placement, per_token);
@@ -401,7 +397,7 @@ TEST_CASE("cost cut: costs are balanced under every mask rule") {
         CAPTURE(to_string(rule), groups, cap, mask.tokens());
         const Placement placement = place_cost_cut(
             mask, groups,
-            {.token_cap = std::max(cap, least_token_cap(mask.tokens(), groups)), .groups_of_node = equal_nodes(groups, 4)});
+            {.token_cap = std::max(cap, smallest_token_cap(mask.tokens(), groups)), .groups_of_node = equal_nodes(groups, 4)});
         CHECK(is_partition(mask, placement));
         CHECK(measure(mask, placement, 0).cost_max_over_mean < 1.01);
       }
