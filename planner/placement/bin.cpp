@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace hsap {
 
@@ -14,6 +15,22 @@ bool cheaper(const Piece& a, const Piece& b) {
 }
 
 }  // namespace
+
+TokenSet Bin::token_set(const DocumentMask& mask) const {
+  std::vector<TokenRange> ranges;
+  ranges.reserve(pieces.size());
+  for (const Piece& piece : pieces) {
+    const Token begin = mask.document(piece.document).begin;
+    ranges.push_back({begin + piece.begin, begin + piece.end});
+  }
+  return TokenSet(std::move(ranges));
+}
+
+void Bin::clear() {
+  pieces.clear();
+  cost = 0;
+  tokens = 0;
+}
 
 void Bin::add(const Piece& piece) {
   pieces.push_back(piece);

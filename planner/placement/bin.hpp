@@ -42,6 +42,10 @@ struct Bin {
   Token token_room() const { return most - tokens; }
   Token spare_tokens() const { return tokens - least; }
 
+  TokenSet token_set(const DocumentMask& mask) const;
+
+  /// Takes out all pieces.
+  void clear();
   /// Adds a piece at the end.
   void add(const Piece& piece);
   /// Brings the pieces into order: those whose rows cost least on average first. Under the causal rule these are the ones

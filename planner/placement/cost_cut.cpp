@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "planner/ir/errors.hpp"
+#include "planner/placement/bounds/memory.hpp"
 #include "planner/placement/cost_cut_steps.hpp"
+#include "planner/placement/node_keys.hpp"
 #include "planner/placement/placement.hpp"
 
 namespace hsap {
@@ -18,54 +20,73 @@ namespace {
 /// Nodes are levelled closer than groups, because their groups inherit what they have.
 constexpr double kNodeTolerance = 0.6;  // of that of groups
 /// Share of the tokens between mean and cap that a node may fill; the rest lets the groups of a node differ.
-constexpr double kNodeSlack = 0.9;
-/// Fillers and tails push each other, so token limits and chains are seen to in turn. Six rounds move no fewer keys.
-constexpr int kRounds = 3;
+constexpr double kNodeSlack = 0.95;
+/// A cap that is given as ceil(T / groups) groups / T is met by ceil(T / groups) tokens, whichever way doubles round.
+constexpr double kRounding = 1e-12;
 
-void check(int groups, const CostCutOptions& options) {
-  const auto refuse = [](const std::string& what, const std::string& found, const std::string& expected) {
-    throw InvalidInput("cost-cut placement: " + what + " is " + found + ", expected " + expected);
-  };
-  if (groups < 1) refuse("the number of groups", std::to_string(groups), "at least 1");
-  if (options.groups_per_node < 1) refuse("groups_per_node", std::to_string(options.groups_per_node), "at least 1");
-  if (!options.groups_of_node.empty()) {
-    int sum = 0;
-    for (const int of_node : options.groups_of_node) {
-      if (of_node < 1) refuse("the size of a node", std::to_string(of_node), "at least 1 group");
-      sum += of_node;
-    }
-    if (sum != groups)
-      refuse("the sum of groups_of_node", std::to_string(sum), "the number of groups, " + std::to_string(groups));
+void refuse(const std::string& what, const std::string& found, const std::string& expected) {
+  throw InvalidInput("cost-cut placement: " + what + " is " + found + ", expected " + expected);
+}
+
+std::string to_text(double number) {
+  std::ostringstream text;
+  text.precision(12);
+  text << number;
+  return text.str();
+}
+
+void check_nodes(int groups, const std::vector<int>& groups_of_node) {
+  int sum = 0;
+  for (const int of_node : groups_of_node) {
+    if (of_node < 1) refuse("the size of a node", std::to_string(of_node), "at least 1 group");
+    sum += of_node;
   }
-  if (!options.speeds.empty() && options.speeds.size() != static_cast<std::size_t>(groups))
-    refuse("the number of speeds", std::to_string(options.speeds.size()),
-           "one for each of " + std::to_string(groups) + " groups");
-  for (const double speed : options.speeds)
-    if (!(speed > 0) || std::isinf(speed)) refuse("a speed", std::to_string(speed), "a positive, finite number");
-  if (!(options.token_cap >= 1))
-    refuse("token_cap", std::to_string(options.token_cap), "at least 1: with less, the groups cannot hold all tokens");
-  const auto require_price = [&](const std::string& name, double price) {
-    if (!(price >= 0) || std::isinf(price)) refuse(name, std::to_string(price), "a finite number from 0 on");
+  if (sum != groups && !groups_of_node.empty())
+    refuse("the sum of groups_of_node", std::to_string(sum), "the number of groups, " + std::to_string(groups));
+}
+
+void check_speeds(int groups, const std::vector<double>& speeds) {
+  if (!speeds.empty() && speeds.size() != static_cast<std::size_t>(groups))
+    refuse("the number of speeds", std::to_string(speeds.size()), "one for each of " + std::to_string(groups) + " groups");
+  for (const double speed : speeds)
+    if (!(speed > 0) || std::isinf(speed)) refuse("a speed", to_text(speed), "a positive, finite number");
+}
+
+void check(Token tokens, int groups, const CostCutOptions& options) {
+  if (groups < 1) refuse("the number of groups", std::to_string(groups), "at least 1");
+  check_nodes(groups, options.groups_of_node);
+  check_speeds(groups, options.speeds);
+  const double least = smallest_token_cap(tokens, groups);
+  if (!(options.token_cap >= least * (1 - kRounding)))
+    refuse("token_cap", to_text(options.token_cap),
+           "at least " + to_text(least) + ": " + std::to_string(tokens) + " tokens on " + std::to_string(groups) +
+               " groups make some group hold " + std::to_string((tokens + groups - 1) / groups));
+  const auto require_price = [](const std::string& name, double price) {
+    if (!(price >= 0) || std::isinf(price)) refuse(name, to_text(price), "a finite number from 0 on");
   };
   require_price("pairs_per_token", options.pairs_per_token);
   require_price("pairs_per_entering_key", options.pairs_per_entering_key);
   require_price("tolerance", options.tolerance);
 }
 
-/// Token limits and costs of bins that have been spread over.
-void settle(const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
-  for (int round = 0; round < kRounds && !token_limits_met(bins); ++round) {
-    meet_token_limits(bins, rows);
-    recut_chains(bins, rows);
-  }
-  meet_token_limits(bins, rows);
-  level_costs(bins, rows, tolerance);
-}
+/// Token limits of bins.
+struct TokenLimits {
+  Token least_of_group = 0;
+  Token most_of_group = 0;
+  double most_of_node_per_group = 0;
 
-void fill(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
-  spread(pieces, rows, tolerance, bins);
-  settle(rows, tolerance, bins);
-}
+  TokenLimits(Token tokens, int groups, double token_cap) {
+    const double mean = static_cast<double>(tokens) / groups;
+    most_of_group = static_cast<Token>(std::min(std::floor(token_cap * mean * (1 + kRounding)), static_cast<double>(tokens)));
+    // the smallest cap leaves every group floor or ceiling of the mean
+    if (token_cap <= smallest_token_cap(tokens, groups) * (1 + kRounding)) least_of_group = tokens / groups;
+    most_of_node_per_group = (1 + kNodeSlack * (token_cap - 1)) * mean;
+  }
+  Token most_of_node(int of_node) const {
+    return static_cast<Token>(
+        std::min(std::ceil(most_of_node_per_group * of_node), static_cast<double>(most_of_group) * of_node));
+  }
+};
 
 /// Pieces of one document that touch become one.
 std::vector<Piece> merge(std::vector<Piece> pieces, const RowCost& rows) {
@@ -81,74 +102,36 @@ std::vector<Piece> merge(std::vector<Piece> pieces, const RowCost& rows) {
   return merged;
 }
 
-TokenSet token_set_of(const Bin& bin, const DocumentMask& mask) {
-  std::vector<TokenRange> ranges;
-  ranges.reserve(bin.pieces.size());
-  for (const Piece& piece : bin.pieces) {
-    const Token begin = mask.document(piece.document).begin;
-    ranges.push_back({begin + piece.begin, begin + piece.end});
-  }
-  return TokenSet(std::move(ranges));
-}
-
-/// Pairs' worth of time in which a group of the node takes in its share of the keys that enter the node; 0 when that does not
-/// matter.
-double pairs_of_taking_in(const Bin& node, const DocumentMask& mask, const CostCutOptions& options) {
-  if (options.pairs_per_entering_key == 0 || options.pairs_per_token == 0 || node.groups == 1) return 0;
-  const TokenSet held = token_set_of(node, mask);
-  const auto entering = static_cast<double>(difference(mask.keys_seen_by(held), held).size());
-  return entering / node.groups * options.pairs_per_entering_key;
-}
-
-/// Longest time of a node in pairs, when its groups share its rows evenly: linear work, and attention or what enters the node,
-/// whichever takes longer.
-double longest_time(const std::vector<Bin>& nodes, const DocumentMask& mask, const CostCutOptions& options) {
-  double longest = 0;
-  for (const Bin& node : nodes) {
-    const double linear = options.pairs_per_token * static_cast<double>(node.tokens) / node.groups;
-    longest = std::max(longest, linear + std::max(node.cost / node.groups - linear, pairs_of_taking_in(node, mask, options)));
-  }
-  return longest;
-}
-
-/// Where tokens' linear work does not fit beside what enters a node, its tokens go to nodes that have room, costly rows come
-/// back, and more or other keys enter: tried a few times, and the best of all is kept.
-void make_room_for_keys(const DocumentMask& mask, const CostCutOptions& options, const RowCost& rows, std::vector<Bin>& nodes) {
-  double best = longest_time(nodes, mask, options);
-  std::vector<Bin> tried = nodes;
-  for (int round = 0; round < kRounds; ++round) {
-    Token most = 0;
-    for (std::size_t n = 0; n < tried.size(); ++n) {
-      const double taking_in = pairs_of_taking_in(tried[n], mask, options) * tried[n].groups;
-      const auto fitting = static_cast<Token>(std::max(0.0, tried[n].target - taking_in) / options.pairs_per_token);
-      tried[n].most = taking_in > 0 ? std::clamp(fitting, tried[n].least, nodes[n].most) : nodes[n].most;
-      most += tried[n].most;
-    }
-    if (most < mask.tokens() || token_limits_met(tried)) return;
-    settle(rows, kNodeTolerance * options.tolerance, tried);
-    const double longest = longest_time(tried, mask, options);
-    if (longest >= best) continue;
-    best = longest;
-    for (std::size_t n = 0; n < nodes.size(); ++n) {
-      const Token limit = nodes[n].most;
-      nodes[n] = tried[n];
-      nodes[n].most = limit;
+/// The groups of a node, filled with what it holds. Speeds are those of its groups.
+std::vector<Bin> fill_groups(const Bin& node, const double* speeds, const TokenLimits& limits, const DocumentMask& mask,
+                             const RowCost& rows, double tolerance, const KeyPrice& keys) {
+  const double of_node = std::accumulate(speeds, speeds + node.groups, 0.0);
+  const double taking_in = pairs_of_taking_in(node, mask, keys);
+  std::vector<Bin> groups(static_cast<std::size_t>(node.groups));
+  for (Bin& group : groups) {
+    group.target = node.cost * *speeds++ / of_node;
+    group.least = limits.least_of_group;
+    group.most = limits.most_of_group;
+    if (taking_in > 0) {  // tokens whose linear work fits beside what enters
+      const auto fitting = static_cast<Token>(std::max(0.0, group.target - taking_in) / keys.pairs_per_token);
+      group.most = std::clamp(fitting, std::min(group.most, node.tokens / node.groups + 1), group.most);
     }
   }
-}
-
-/// Groups of each node.
-std::vector<int> node_sizes(int groups, const CostCutOptions& options) {
-  if (!options.groups_of_node.empty()) return options.groups_of_node;
-  std::vector<int> sizes;
-  for (int first = 0; first < groups; first += sizes.back()) sizes.push_back(std::min(options.groups_per_node, groups - first));
-  return sizes;
+  fill_bins(merge(node.pieces, rows), rows, tolerance, {}, groups);
+  return groups;
 }
 
 }  // namespace
 
+std::vector<int> equal_nodes(int groups, int groups_per_node) {
+  if (groups_per_node < 1) refuse("groups_per_node", std::to_string(groups_per_node), "at least 1");
+  std::vector<int> sizes;
+  for (int first = 0; first < groups; first += groups_per_node) sizes.push_back(std::min(groups_per_node, groups - first));
+  return sizes;
+}
+
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options) {
-  check(groups, options);
+  check(mask.tokens(), groups, options);
   if (mask.tokens() == 0) return Placement(static_cast<std::size_t>(groups));
 
   const RowCost rows(mask, options.pairs_per_token);
@@ -160,55 +143,42 @@ Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOpti
     cost += documents.back().cost;
   }
 
-  const Token tokens = mask.tokens();
-  const Token mean_down = tokens / groups;
-  const Token mean_up = (tokens + groups - 1) / groups;
-  const auto tokens_at = [&](double cap, int of_groups) {
-    return static_cast<Token>(
-        std::min(std::ceil(cap * static_cast<double>(tokens) / groups * of_groups), static_cast<double>(tokens)));
-  };
-  const Token most = std::max(tokens_at(options.token_cap, 1), mean_up);
-  const Token least = options.token_cap == 1 ? mean_down : 0;  // then floor or ceiling of the mean in every group
-  const double node_cap = 1 + kNodeSlack * (options.token_cap - 1);
-
-  const std::vector<int> groups_of_node = node_sizes(groups, options);
   const std::vector<double> speeds =
       options.speeds.empty() ? std::vector<double>(static_cast<std::size_t>(groups), 1) : options.speeds;
-  const double speed = std::accumulate(speeds.begin(), speeds.end(), 0.0);
-  const bool one_level = groups_of_node.size() == static_cast<std::size_t>(groups);
-  std::vector<Bin> nodes;
-  auto of_group = speeds.begin();
-  for (const int of_node : groups_of_node) {
-    Bin node;
-    node.groups = of_node;
-    node.target = cost * std::accumulate(of_group, of_group + of_node, 0.0) / speed;
-    node.least = least * of_node;
-    node.most = one_level ? most : std::min(tokens_at(node_cap, of_node), most * of_node);
-    nodes.push_back(node);
-    of_group += of_node;
-  }
-  fill(documents, rows, (one_level ? 1 : kNodeTolerance) * options.tolerance, nodes);
-  if (!one_level && options.pairs_per_entering_key > 0 && options.pairs_per_token > 0)
-    make_room_for_keys(mask, options, rows, nodes);
+  const double cost_at_speed = cost / std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  const TokenLimits limits(mask.tokens(), groups, options.token_cap);
+  const KeyPrice keys{options.pairs_per_token, options.pairs_per_entering_key};
 
   Placement placement;
   placement.reserve(static_cast<std::size_t>(groups));
-  of_group = speeds.begin();
+  const auto place = [&](const std::vector<Bin>& bins) {
+    for (const Bin& bin : bins) placement.push_back(bin.token_set(mask));
+  };
+  if (std::all_of(options.groups_of_node.begin(), options.groups_of_node.end(), [](int of_node) { return of_node == 1; })) {
+    Bin all;  // one node, for which nothing is chosen
+    all.groups = groups;
+    all.pieces = std::move(documents);
+    all.cost = cost;
+    all.tokens = mask.tokens();
+    place(fill_groups(all, speeds.data(), limits, mask, rows, options.tolerance, {}));
+    return placement;
+  }
+  std::vector<Bin> nodes;
+  const double* of_group = speeds.data();
+  for (const int of_node : options.groups_of_node) {
+    Bin node;
+    node.groups = of_node;
+    node.target = cost_at_speed * std::accumulate(of_group, of_group + of_node, 0.0);
+    node.least = limits.least_of_group * of_node;
+    node.most = limits.most_of_node(of_node);
+    nodes.push_back(node);
+    of_group += of_node;
+  }
+  fill_nodes(documents, mask, rows, kNodeTolerance * options.tolerance, keys, nodes);
+  of_group = speeds.data();
   for (const Bin& node : nodes) {
-    const double of_node = std::accumulate(of_group, of_group + node.groups, 0.0);
-    const double taking_in = pairs_of_taking_in(node, mask, options);
-    std::vector<Bin> bins(static_cast<std::size_t>(node.groups));
-    for (Bin& group : bins) {
-      group.target = node.cost * *of_group++ / of_node;
-      group.least = least;
-      group.most = most;
-      if (taking_in > 0) {  // tokens whose linear work fits beside what enters
-        const auto fitting = static_cast<Token>(std::max(0.0, group.target - taking_in) / options.pairs_per_token);
-        group.most = std::clamp(fitting, std::min(most, node.tokens / node.groups + 1), most);
-      }
-    }
-    fill(merge(node.pieces, rows), rows, options.tolerance, bins);
-    for (const Bin& bin : bins) placement.push_back(token_set_of(bin, mask));
+    place(fill_groups(node, of_group, limits, mask, rows, options.tolerance, keys));
+    of_group += node.groups;
   }
   return placement;
 }

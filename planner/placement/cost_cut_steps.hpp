@@ -1,5 +1,5 @@
-// The steps by which place_cost_cut (cost_cut.cpp) fills bins, in this order. Each sees only pieces and bins, so nodes and the
-// groups of a node are filled alike. All are deterministic.
+// The steps by which place_cost_cut (cost_cut.cpp) fills bins. Each sees only pieces and bins, so nodes and the groups of a
+// node are filled alike. All are deterministic.
 #pragma once
 
 #include <vector>
@@ -9,6 +9,20 @@
 
 namespace hsap {
 
+/// What a token and a key that enters a bin from outside cost, both in pairs. Linear work and the keys must fit into the bin's
+/// target together: attention can hide no more than its own time. 0 for keys: they cost nothing.
+struct KeyPrice {
+  double pairs_per_token = 0;
+  double pairs_per_key = 0;
+};
+
+/// All steps: spread(), or spread_under_caps() where that breaks the token caps, then settle_bins(). `keys` is for
+/// spread_under_caps().
+void fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
+               std::vector<Bin>& bins);
+/// Token limits and costs of bins that have been spread over: meet_token_limits(), recut_chains(), level_costs().
+void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins);
+
 /// First distribution over empty bins, by cost alone. A piece that costs more than (1 + tolerance) of a bin's target is cut
 /// tail first into pieces of exactly the target, on consecutive bins; what is left, and what is short, goes whole to where most
 /// room is, costliest first. Cutting tail first moves the fewest keys of all cuts into equal costs: whoever holds the last row
@@ -16,12 +30,29 @@ namespace hsap {
 /// bins and documents of last row - rows held).
 void spread(std::vector<Piece> pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 
+/// First distribution over empty bins where token caps bind: bins that are full of tokens before they have their cost. Such a
+/// bin of t tokens, filled up with rows that cost q each, has room for a tail of long documents worth target - q t beside what
+/// its tokens cost at q. So a document is cut into more pieces the more tokens bins have and the more their fillers cost, and
+/// each further piece moves as many keys as it reaches far. Hence bins are filled one after another around what reaches
+/// farthest:
+///   - with as few tokens as leave room for all others in the rest of the bins (a pure tail while that works), or, where `keys`
+///     says so, with no fewer than leave time for the keys that enter;
+///   - the lightest documents whole as fillers, which move nothing;
+///   - the head of the same document, which moves nothing beside its tail, where it is as light, and for the last tokens: head
+///     and tail are then cut where both the cost and the tokens of the bin are met.
+/// It is the order in which the bound of coupled_volume.hpp is attained: rows that reach far together with the lightest ones. A
+/// single document gives the zigzag. Documents that fit whole beside ordinary fillers are spread over the other bins, dense
+/// ones by what they cost beyond ordinary fillers, then light ones by tokens.
+/// Token caps are nearly met, costs where documents allow it. O(n log n + bins log n) for n pieces.
+void spread_under_caps(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
+                       std::vector<Bin>& bins);
+
 /// least <= tokens <= most in every bin.
 bool token_limits_met(const std::vector<Bin>& bins);
 
 /// Moves rows until least <= tokens <= most in every bin: the promise of the token cap. It moves the rows that cost least per
-/// token, short documents and heads, into the bins with most room for tokens, which hold costly tails: heavy tails get light
-/// fillers.
+/// token, short documents and heads, into bins that have room for their tokens and their cost, then into those with most room
+/// for tokens, which hold costly tails.
 /// @pre sum of least <= sum of tokens <= sum of most.
 void meet_token_limits(std::vector<Bin>& bins, const RowCost& rows);
 

@@ -66,7 +66,7 @@ class MoveFinder {
         rows_(rows),
         returns_(to, rows),
         wanted_(std::min(-from.room(), to.room())),
-        most_(std::max(1.5 * wanted_, 0.5 * (to.room() - from.room()))),
+        most_(std::max(1.5 * wanted_, 0.75 * (to.room() - from.room()))),
         free_tokens_(std::min(to.token_room(), from.spare_tokens())) {}
 
   std::optional<Move> find() {
@@ -136,7 +136,7 @@ class MoveFinder {
   const RowCost& rows_;
   Returns returns_;
   double wanted_;
-  double most_;        // gain that still leaves both bins nearer to their targets
+  double most_;        // gain that still leaves the worse of both nearer to its target: rows may cost more than is wanted
   Token free_tokens_;  // that may change sides for nothing
   std::optional<Move> whole_, cut_;
 };

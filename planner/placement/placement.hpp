@@ -56,8 +56,12 @@ struct BlockOptions {
 /// groups_per_node or block < 1 or a tolerance is negative.
 Placement place_blocks(const DocumentMask& mask, int groups, const BlockOptions& options);
 
+/// Sizes of nodes of `groups_per_node` groups each; the last one may have fewer. Throws InvalidInput when groups_per_node < 1.
+std::vector<int> equal_nodes(int groups, int groups_per_node);
+
 struct CostCutOptions {
-  /// Most tokens of a group = ceil(token_cap * T / groups). >= 1. With 1 every group holds floor or ceiling of T / groups.
+  /// No group holds more than token_cap * T / groups tokens. At least smallest_token_cap() (bounds/memory.hpp), since tokens
+  /// are whole; with that one every group holds floor or ceiling of T / groups.
   double token_cap = 1.25;
   /// Share of its target by which a group may cost more before a document is cut for it. Small values cut more documents for
   /// less imbalance; larger ones pay where batches are so short that messages and short kernels cost more than imbalance. >= 0.
@@ -67,9 +71,8 @@ struct CostCutOptions {
   /// Time in which a group takes in a key from another node, in pairs. Keys that enter a node are spread over its groups, and
   /// attention can hide them only on groups that have enough of it: in a node that takes in many, tokens are kept more even.
   double pairs_per_entering_key = 0;
-  /// Consecutive groups that share a node; documents are put on nodes first, then on the groups of a node.
-  int groups_per_node = 1;
-  /// The same for nodes of unequal size: how many groups each has, in order; empty: groups_per_node in each.
+  /// How many consecutive groups each node has: documents are put on nodes first, then on the groups of a node. Empty: every
+  /// group is a node.
   std::vector<int> groups_of_node = {};
   /// Work that each group does in the same time, relative to the others: costs are balanced in proportion, the token cap is the
   /// same for all. Empty: all equal.
@@ -78,11 +81,11 @@ struct CostCutOptions {
 
 /// Sequence-aware placement: cost (pairs + pairs_per_token x tokens) balanced under the token cap, short documents whole, long
 /// ones cut tail first into pieces of equal cost on consecutive groups. Where the cap binds, groups with costly tails also take
-/// cheap rows: short documents, and heads of long ones. Groups may stay empty when there are fewer tokens than groups. Our own
-/// design. The cap holds in every result; costs are balanced as well as whole rows allow (tests/bench/README.md has how well).
-/// O(n log n + groups log groups) for n documents. Throws InvalidInput when groups or groups_per_node < 1, groups_of_node does
-/// not add up to groups, speeds are not one positive number for each group, token_cap < 1 (1 is the smallest that can be met),
-/// or tolerance, pairs_per_token or pairs_per_entering_key is negative or infinite.
+/// cheap rows: short documents, and heads of long ones (spread_under_caps() in cost_cut_steps.hpp). Groups may stay empty when
+/// there are fewer tokens than groups. Our own design. The cap holds in every result; costs are balanced as well as whole rows
+/// allow (tests/bench/README.md has how well). O(n log n + groups log groups) for n documents. Throws InvalidInput when groups
+/// < 1, token_cap < smallest_token_cap(), which the message then names, groups_of_node does not add up to groups, speeds are
+/// not one positive number for each group, or tolerance, pairs_per_token or pairs_per_entering_key is negative or infinite.
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options = {});
 
 }  // namespace hsap

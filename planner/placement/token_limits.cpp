@@ -10,24 +10,31 @@ namespace {
 
 using Entry = std::pair<Token, std::size_t>;  // tokens, bin
 
+/// Tokens that a bin can take below its cap, and with a cost that stays near its target.
+Token room_in_tokens(const Bin& bin) { return bin.token_room(); }
+Token room_in_both(const Bin& bin) {
+  if (bin.room() <= 0 || bin.cost <= 0) return 0;
+  return std::min(bin.token_room(), static_cast<Token>(bin.room() * static_cast<double>(bin.tokens) / bin.cost));
+}
+
 /// Every round fills the receiver or satisfies the giver, so there are at most two rounds per bin.
-void bring_below_most(std::vector<Bin>& bins, const RowCost& rows) {
+void bring_below_most(std::vector<Bin>& bins, const RowCost& rows, Token (*room_of)(const Bin&)) {
   std::priority_queue<Entry> rooms;
   for (std::size_t i = 0; i < bins.size(); ++i)
-    if (bins[i].token_room() > 0) rooms.push({bins[i].token_room(), i});
+    if (room_of(bins[i]) > 0) rooms.push({room_of(bins[i]), i});
   for (std::size_t i = 0; i < bins.size(); ++i) {
     Bin& from = bins[i];
-    if (from.token_room() >= 0) continue;
-    while (from.token_room() < 0) {
+    const bool gives = from.token_room() < 0;
+    while (from.token_room() < 0 && !rooms.empty()) {
       const auto [room, index] = rooms.top();
       rooms.pop();
       Bin& to = bins[index];
       const Token needed = std::min(-from.token_room(), room);
       // a quarter more may move if that spares a cut
       move_cheapest(from, to, needed, std::min({needed + needed / 4, room, from.spare_tokens()}), rows);
-      if (to.token_room() > 0) rooms.push({to.token_room(), index});
+      if (room_of(to) > 0) rooms.push({room_of(to), index});
     }
-    if (from.token_room() > 0) rooms.push({from.token_room(), i});
+    if (gives && room_of(from) > 0) rooms.push({room_of(from), i});
   }
 }
 
@@ -55,7 +62,8 @@ bool token_limits_met(const std::vector<Bin>& bins) {
 void meet_token_limits(std::vector<Bin>& bins, const RowCost& rows) {
   if (token_limits_met(bins)) return;
   for (Bin& bin : bins) bin.sort();
-  bring_below_most(bins, rows);
+  bring_below_most(bins, rows, room_in_both);
+  bring_below_most(bins, rows, room_in_tokens);
   bring_above_least(bins, rows);
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "planner/ir/errors.hpp"
+#include "planner/placement/bounds/memory.hpp"
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
 #include "planner/strategies/document_degrees.hpp"
@@ -81,11 +82,17 @@ struct PlacementLaw {
   Placement (*place)(const Problem& problem, const Groups& groups);
 };
 
+/// Few tokens cannot be spread as evenly as a law wants; then as evenly as they can.
+double cap_of(const Problem& problem, const Groups& groups, double wanted) {
+  return std::max(wanted, smallest_token_cap(problem.mask.tokens(), groups.count));
+}
+
 /// Balances pairs alone, and keeps tokens even: for a barrier between attention and linear work, and for ranks that wait for
 /// each other's gradients.
 Placement even_cost_cut(const Problem& problem, const Groups& groups) {
-  return place_cost_cut(problem.mask, groups.count,
-                        {.token_cap = 1.02, .groups_of_node = groups.of_node, .speeds = groups.speeds});
+  return place_cost_cut(
+      problem.mask, groups.count,
+      {.token_cap = cap_of(problem, groups, 1.02), .groups_of_node = groups.of_node, .speeds = groups.speeds});
 }
 
 /// Balances pairs, the copies of rows and, where it counts, the linear work of tokens.
@@ -93,7 +100,7 @@ Placement cost_cut(const Problem& problem, const Groups& groups, double token_ca
                    double tolerance = CostCutOptions{}.tolerance) {
   if (problem.barrier) return even_cost_cut(problem, groups);
   return place_cost_cut(problem.mask, groups.count,
-                        {.token_cap = token_cap,
+                        {.token_cap = cap_of(problem, groups, token_cap),
                          .tolerance = tolerance,
                          .pairs_per_token = kPairsPerToken + problem.pairs_per_token,
                          .pairs_per_entering_key = problem.pairs_per_token > 0 ? problem.pairs_per_entering_key : 0,

@@ -31,7 +31,8 @@ constexpr double kLlamaLayer = 26'623.5;
 void cost_cut(benchmark::State& state, double token_cap, double pairs_per_token) {
   const DocumentMask mask = long_tailed_batch(state.range(0));
   const auto groups = static_cast<int>(state.range(1));
-  const CostCutOptions options{.token_cap = token_cap, .pairs_per_token = pairs_per_token, .groups_per_node = 8};
+  const CostCutOptions options{
+      .token_cap = token_cap, .pairs_per_token = pairs_per_token, .groups_of_node = equal_nodes(groups, 8)};
   for (auto _ : state) benchmark::DoNotOptimize(place_cost_cut(mask, groups, options));
   state.counters["documents"] = static_cast<double>(mask.documents());
 }

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "planner/ir/errors.hpp"
+#include "planner/placement/bounds/memory.hpp"
 #include "tests/planner/placement_measures.hpp"
 #include "tests/planner/random_sets.hpp"
 
@@ -140,7 +141,7 @@ TEST_CASE("cost cut: a document that fits a node stays on the groups of one node
   std::fill(lengths.begin(), lengths.end(), short_length);
   lengths.push_back(4000);
   const DocumentMask mask = mask_of(lengths);
-  const Placement placement = place_cost_cut(mask, 8, {.token_cap = 2, .groups_per_node = 4});
+  const Placement placement = place_cost_cut(mask, 8, {.token_cap = 2, .groups_of_node = {4, 4}});
   const TokenRange document = mask.document(100);
   std::vector<std::size_t> groups;
   for (std::size_t group = 0; group < placement.size(); ++group)
@@ -150,7 +151,7 @@ TEST_CASE("cost cut: a document that fits a node stays on the groups of one node
 
 TEST_CASE("cost cut: fewer tokens than groups leaves groups empty, none with two") {
   const DocumentMask mask = mask_of({1, 2});
-  const Placement placement = place_cost_cut(mask, 8, {.groups_per_node = 3});
+  const Placement placement = place_cost_cut(mask, 8, {.token_cap = smallest_token_cap(3, 8), .groups_of_node = {3, 3, 2}});
   REQUIRE(placement.size() == 8);
   CHECK(is_partition(mask, placement));
   for (const TokenSet& tokens : placement) CHECK(tokens.size() <= 1);
@@ -178,11 +179,11 @@ TEST_CASE("cost cut: with a window rows cost the window, so cuts are nearly even
   CHECK(measures.keys_moved == 3 * 63);
 }
 
-TEST_CASE("cost cut: one document at cap 1 has equal tokens and equal costs, and moves the keys of the zigzag law") {
+TEST_CASE("cost cut: one document at the smallest cap has equal tokens and equal costs, and moves the keys of the zigzag law") {
   const DocumentMask mask = mask_of({65'536});
   for (const int groups : {2, 3, 7, 8}) {
     CAPTURE(groups);
-    const Placement placement = place_cost_cut(mask, groups, {.token_cap = 1});
+    const Placement placement = place_cost_cut(mask, groups, {.token_cap = smallest_token_cap(65'536, groups)});
     CHECK(is_partition(mask, placement));
     CHECK(has_equal_tokens(mask, placement));
     const test::PlacementMeasures measures = measure(mask, placement, 0);
@@ -204,20 +205,59 @@ TEST_CASE("cost cut: under a binding cap a long document is cut nearly as if it 
         1.05 * test::fewest_keys_moved(mask, 1.1 * 100'000 / 16, measures.max_cost, 0));
 }
 
+TEST_CASE(
+    "cost cut: under a binding cap the tail that reaches farthest lies with the shortest documents, and only its own one is "
+    "cut") {
+  // Two groups, each of nearly half of all tokens: the tail of the long document is on one of them, and leaves most room for
+  // itself when the lightest documents fill it up.
+  std::vector<Token> lengths(40, 100);
+  lengths.insert(lengths.end(), 100, 200);
+  lengths.insert(lengths.end(), 10, 1000);
+  lengths.push_back(8000);
+  const DocumentMask mask = mask_of(lengths);
+  const Placement placement = place_cost_cut(mask, 2, {.token_cap = 1.02});
+  CHECK(is_partition(mask, placement));
+  const std::size_t last = placement[0].contains(mask.tokens() - 1) ? 0 : 1;
+  for (std::size_t document = 0; document < 40; ++document)
+    CHECK(clip(placement[last], mask.document(document).begin, mask.document(document).end) ==
+          std::vector<TokenRange>{mask.document(document)});
+  const test::PlacementMeasures measures = measure(mask, placement, 0);
+  CHECK(measures.cost_max_over_mean < 1.0005);
+  CHECK(measures.keys_moved < 8000);
+}
+
 TEST_CASE("cost cut: what cannot be met is refused, and says what works") {
   const DocumentMask mask = mask_of({5});
-  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.token_cap = 0.9}), Contains("token_cap") && Contains("at least 1"));
+  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.token_cap = 0.9}), Contains("token_cap is 0.9") && Contains("at least 1.2:"));
   CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.token_cap = std::nan("")}), Contains("token_cap"));
   CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.pairs_per_token = -1}), Contains("pairs_per_token"));
-  CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.groups_per_node = 0}), Contains("groups_per_node"));
   CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.pairs_per_entering_key = -1}), Contains("pairs_per_entering_key"));
   CHECK_THROWS_WITH(place_cost_cut(mask, 4, {.groups_of_node = {1, 2}}), Contains("3") && Contains("4"));
   CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.groups_of_node = {2, 0}}), Contains("size of a node"));
   CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.speeds = {1}}), Contains("speeds") && Contains("each of 2"));
   CHECK_THROWS_WITH(place_cost_cut(mask, 2, {.speeds = {1, 0}}), Contains("speed") && Contains("positive"));
+  CHECK_THROWS_WITH(equal_nodes(4, 0), Contains("groups_per_node"));
   CHECK_THROWS_AS(place_cost_cut(mask, 0), InvalidInput);
   CHECK_THROWS_AS(place_zigzag(mask, 0), InvalidInput);
   CHECK_THROWS_AS(place_contiguous(mask, 0), InvalidInput);
+}
+
+TEST_CASE("cost cut: the smallest token cap is the one that whole tokens allow, and works, on nodes of any size") {
+  for (const int groups : {2, 3, 7, 11, 48, 64})
+    for (const Token tokens : {1, 2, 10, 47, 48, 49, 1'000, 10'007})
+      for (const std::vector<int>& nodes : {std::vector<int>{}, equal_nodes(groups, 4),
+                                            groups > 2 ? std::vector<int>{groups - 2, 1, 1} : std::vector<int>{2}}) {
+        const DocumentMask mask = mask_of({tokens});
+        const double least = smallest_token_cap(tokens, groups);
+        CAPTURE(groups, tokens, nodes, least);
+        CHECK(has_equal_tokens(mask, place_cost_cut(mask, groups, {.token_cap = least, .groups_of_node = nodes})));
+        CHECK_THROWS_WITH(place_cost_cut(mask, groups, {.token_cap = least * (1 - 1e-6), .groups_of_node = nodes}),
+                          Contains("token_cap"));
+      }
+  // a cap that lies between two whole numbers of tokens is never exceeded
+  const DocumentMask mask = mask_of({100, 7, 300, 20, 573});
+  for (const TokenSet& tokens : place_cost_cut(mask, 7, {.token_cap = 1.0101, .groups_of_node = {4, 3}}))
+    CHECK(tokens.size() <= 144);  // 1.0101 x 1000 / 7 = 144.3
 }
 
 TEST_CASE("cost cut: on nodes of unequal size a document that fits a node stays there") {
@@ -258,7 +298,7 @@ TEST_CASE("cost cut: in a node that takes in many keys tokens are kept more even
   std::vector<Token> lengths(3000, 100);
   lengths.push_back(100'000);
   const DocumentMask mask = mask_of(lengths);
-  const CostCutOptions plain{.token_cap = 4, .pairs_per_token = 20'000, .groups_per_node = 8};
+  const CostCutOptions plain{.token_cap = 4, .pairs_per_token = 20'000, .groups_of_node = {8, 8}};
   CostCutOptions aware = plain;
   aware.pairs_per_entering_key = 2'000;
   /// The worst group of its layer time: linear work, and attention or what enters its node, whichever takes longer.
@@ -290,8 +330,8 @@ TEST_CASE("cost cut: for a barrier, tokens and pairs are each within 2 % of thei
     const DocumentMask mask = random_packing(random, 400, 14, {});
     CAPTURE(groups);
     const test::PlacementMeasures measures =
-        measure(mask, place_cost_cut(mask, groups, {.token_cap = 1.02, .groups_per_node = 4}), 0);
-    CHECK(measures.tokens_max_over_mean <= 1.0201);
+        measure(mask, place_cost_cut(mask, groups, {.token_cap = 1.02, .groups_of_node = equal_nodes(groups, 4)}), 0);
+    CHECK(measures.tokens_max_over_mean <= 1.02 + 1e-9);
     CHECK(measures.cost_max_over_mean <= 1.02);
   }
 }
@@ -303,20 +343,22 @@ TEST_CASE("cost cut: every token once and never above the cap, on random packing
   CAPTURE(seed);
   std::mt19937 random(seed);
   for (const int groups : kGroups)
-    for (const double cap : {1.0, 1.1, 1.25, 2.0}) {
+    for (const double wanted : {1.0, 1.1, 1.25, 2.0}) {
       const MaskRule rule = test::random_rule(random, 300);
       const DocumentMask mask = random_packing(random, static_cast<int>(test::draw(random, 1, 80)),
                                                static_cast<int>(test::draw(random, 1, 13)), rule);
       const double per_token = std::vector<double>{0, 30, 1000}[static_cast<std::size_t>(test::draw(random, 0, 2))];
       const int per_node = static_cast<int>(test::draw(random, 1, 9));
+      const double cap = std::max(wanted, smallest_token_cap(mask.tokens(), groups));
       CAPTURE(groups, cap, to_string(rule), mask.documents(), mask.tokens(), per_token, per_node);
-      const CostCutOptions options{.token_cap = cap, .pairs_per_token = per_token, .groups_per_node = per_node};
+      const CostCutOptions options{
+          .token_cap = cap, .pairs_per_token = per_token, .groups_of_node = equal_nodes(groups, per_node)};
       const Placement placement = place_cost_cut(mask, groups, options);
       REQUIRE(placement.size() == static_cast<std::size_t>(groups));
       CHECK(is_partition(mask, placement));
-      const auto most = static_cast<Token>(std::ceil(cap * static_cast<double>(mask.tokens()) / groups));
-      for (const TokenSet& tokens : placement) CHECK(tokens.size() <= std::max(most, ceil_of_mean(mask, groups)));
-      if (cap == 1.0) CHECK(has_equal_tokens(mask, placement));
+      const double most = cap * static_cast<double>(mask.tokens()) / groups;
+      for (const TokenSet& tokens : placement) CHECK(static_cast<double>(tokens.size()) <= most * (1 + 1e-9));
+      if (wanted == 1.0) CHECK(has_equal_tokens(mask, placement));
       CHECK(place_cost_cut(mask, groups, options) == placement);
     }
 }
@@ -331,8 +373,10 @@ TEST_CASE("cost cut: costs are within half a percent of their mean when rows are
         for (const int per_node : {1, 4}) {
           const DocumentMask mask = random_packing(random, 300, 15, {});
           CAPTURE(groups, cap, per_token, per_node, mask.tokens());
-          const Placement placement =
-              place_cost_cut(mask, groups, {.token_cap = cap, .pairs_per_token = per_token, .groups_per_node = per_node});
+          const Placement placement = place_cost_cut(mask, groups,
+                                                     {.token_cap = std::max(cap, smallest_token_cap(mask.tokens(), groups)),
+                                                      .pairs_per_token = per_token,
+                                                      .groups_of_node = equal_nodes(groups, per_node)});
           const test::PlacementMeasures measures = measure(mask, placement, per_token);
           CHECK(measures.cost_max_over_mean < 1.005);
           CHECK(static_cast<double>(measures.keys_moved) >=
@@ -351,7 +395,9 @@ TEST_CASE("cost cut: costs are balanced under every mask rule") {
         const MaskRule rule = test::rule_of_kind(kind, test::draw(random, 1, 500), test::draw(random, 100, 2000), 4);
         const DocumentMask mask = random_packing(random, 300, 15, rule);
         CAPTURE(to_string(rule), groups, cap, mask.tokens());
-        const Placement placement = place_cost_cut(mask, groups, {.token_cap = cap, .groups_per_node = 4});
+        const Placement placement = place_cost_cut(
+            mask, groups,
+            {.token_cap = std::max(cap, smallest_token_cap(mask.tokens(), groups)), .groups_of_node = equal_nodes(groups, 4)});
         CHECK(is_partition(mask, placement));
         CHECK(measure(mask, placement, 0).cost_max_over_mean < 1.01);
       }
@@ -361,12 +407,12 @@ TEST_CASE("cost cut: documents of one token and documents of equal length are sp
   for (const int groups : kGroups) {
     CAPTURE(groups);
     const DocumentMask ones = mask_of(std::vector<Token>(1000, 1));
-    const Placement single = place_cost_cut(ones, groups, {.groups_per_node = 4});
+    const Placement single = place_cost_cut(ones, groups, {.groups_of_node = equal_nodes(groups, 4)});
     CHECK(is_partition(ones, single));
     CHECK(measure(ones, single, 0).max_tokens == ceil_of_mean(ones, groups));
 
     const DocumentMask equal = mask_of(std::vector<Token>(100, 777));
-    const Placement placement = place_cost_cut(equal, groups, {.groups_per_node = 4});
+    const Placement placement = place_cost_cut(equal, groups, {.groups_of_node = equal_nodes(groups, 4)});
     CHECK(is_partition(equal, placement));
     CHECK(measure(equal, placement, 0).cost_max_over_mean < 1.005);
   }

@@ -33,7 +33,7 @@ Placement place(const DocumentMask& mask, int ranks, double token_cap) {
                         {.token_cap = token_cap,
                          .pairs_per_token = kLlama3Layer.pairs_per_token(),
                          .pairs_per_entering_key = kLlama3Layer.pairs_per_entering_key(),
-                         .groups_per_node = kBenchRanksPerNode});
+                         .groups_of_node = equal_nodes(ranks, kBenchRanksPerNode)});
 }
 
 /// The layer of kLlama3Layer.
@@ -87,7 +87,7 @@ PlannerRun run_planner(const BenchInstance& instance, int ranks, double token_ca
   run.lowering_seconds = lowering_seconds(instance.mask, ranks);
   run.traffic = measure_traffic(instance.mask, placement, kBenchRanksPerNode);
   run.within_cap =
-      static_cast<double>(run.traffic.most_tokens()) <= std::ceil(token_cap * static_cast<double>(run.tokens) / ranks);
+      static_cast<double>(run.traffic.most_tokens()) <= token_cap * static_cast<double>(run.tokens) / ranks * (1 + 1e-9);
   run.direct_seconds = layer_seconds(run.traffic, kLlama3Layer, KvExchange::direct);
   run.hierarchical_seconds = layer_seconds(run.traffic, kLlama3Layer, KvExchange::hierarchical);
   run.bound =

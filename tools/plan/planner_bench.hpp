@@ -25,7 +25,7 @@ struct PlannerRun {
   double placement_seconds = 0;  ///< one thread, best of a few
   double lowering_seconds = 0;   ///< all of strategy hsap 1xP: placement, exchange and programs of all ranks; the same
   Traffic traffic;
-  bool within_cap = false;  ///< no rank holds more than ceil(token cap x tokens / ranks)
+  bool within_cap = false;  ///< no rank holds more than token cap x tokens / ranks
   double direct_seconds = 0;
   double hierarchical_seconds = 0;
   LayerBound bound;

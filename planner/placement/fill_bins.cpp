@@ -1,0 +1,28 @@
+#include <algorithm>
+
+#include "planner/placement/cost_cut_steps.hpp"
+
+namespace hsap {
+
+void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
+  if (!token_limits_met(bins)) {
+    // fillers and tails push each other, so the limits are seen to before the chains and after
+    meet_token_limits(bins, rows);
+    recut_chains(bins, rows);
+    meet_token_limits(bins, rows);
+  }
+  level_costs(bins, rows, tolerance);
+}
+
+void fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
+               std::vector<Bin>& bins) {
+  spread(pieces, rows, tolerance, bins);
+  const bool caps_bind = std::any_of(bins.begin(), bins.end(), [](const Bin& bin) { return bin.token_room() < 0; });
+  if (caps_bind) {
+    for (Bin& bin : bins) bin.clear();
+    spread_under_caps(pieces, rows, tolerance, keys, bins);
+  }
+  settle_bins(rows, tolerance, bins);
+}
+
+}  // namespace hsap
