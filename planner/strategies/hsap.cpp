@@ -3,15 +3,12 @@
 // all-to-all, member m of a group exchanges keys and values, or queries where asked, with member m of other groups only, so
 // inter-node traffic stays on its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm.
 // Linear attention: contiguous groups, states travel only where a document straddles, as in lasp, lasp2 or zeco.
-#include <algorithm>
 #include <cmath>
 
 #include "planner/ir/errors.hpp"
-#include "planner/placement/bounds/memory.hpp"
-#include "planner/placement/placement.hpp"
 #include "planner/strategies/degree_checks.hpp"
-#include "planner/strategies/document_degrees.hpp"
 #include "planner/strategies/head_exchange.hpp"
+#include "planner/strategies/hsap_placement.hpp"
 #include "planner/strategies/joined_exchange.hpp"
 #include "planner/strategies/needed_exchange.hpp"
 #include "planner/strategies/query_moves.hpp"
@@ -24,120 +21,10 @@ namespace hsap {
 
 namespace {
 
-/// What a row costs beside its pairs, in pairs: moving its q, k, v, o (about 380 for 32 query and 8 kv heads of 128 on an
-/// H100), starting its block and padding its last key tile (about 130), by the fitted constants of
-/// planner/cost/kernel_speed.cpp.
-constexpr double kPairsPerToken = 512;
-
-/// The groups that documents are put on.
-struct Groups {
-  int count = 0;
-  std::vector<int> of_node;    ///< groups of each node; empty when a group spans nodes
-  std::vector<double> speeds;  ///< empty: all equal
-};
-
-Groups groups_of(const Problem& problem, const Degrees& degrees) {
-  Groups groups{degrees.inter, {}, {}};
-  const auto size = static_cast<std::size_t>(degrees.intra);
-  bool inside_nodes = true;
-  for (std::size_t first = 0; first < problem.node_of_rank.size(); first += size) {
-    const int node = problem.node_of_rank[first];
-    inside_nodes = inside_nodes && node == problem.node_of_rank[first + size - 1];
-    if (first == 0 || node != problem.node_of_rank[first - 1]) groups.of_node.push_back(0);
-    ++groups.of_node.back();
-    if (!problem.speed_of_rank.empty())  // a group is as fast as its slowest member
-      groups.speeds.push_back(*std::min_element(problem.speed_of_rank.begin() + static_cast<std::ptrdiff_t>(first),
-                                                problem.speed_of_rank.begin() + static_cast<std::ptrdiff_t>(first + size)));
-  }
-  if (!inside_nodes) groups.of_node.clear();
-  return groups;
-}
-
-Placement blocks(const Problem& problem, const Groups& groups) {
-  BlockOptions options{.block = chunk_for(problem.mask, groups.count, 512)};
-  const std::vector<int>& sizes = groups.of_node;
-  const bool uniform = std::all_of(sizes.begin(), sizes.end(), [&](int size) { return size == sizes.front(); });
-  options.groups_per_node = sizes.empty() || !uniform ? groups.count : sizes.front();
-  return place_blocks(problem.mask, groups.count, options);
-}
-
-/// As many groups for a document as its length asks for, a power of two: what does not straddle many groups needs few messages.
-Placement by_degree(const Problem& problem, const Groups& groups) {
-  const Token share = (problem.mask.tokens() + groups.count - 1) / groups.count;
-  return placement_of(groups_by_degree(problem.mask, groups.count, share), groups.count);
-}
-
-/// All groups, those of a node, or one for a document, as its length asks for.
-Placement by_class(const Problem& problem, const Groups& groups) {
-  std::vector<int> node_of_group;
-  for (std::size_t node = 0; node < groups.of_node.size(); ++node)
-    node_of_group.insert(node_of_group.end(), static_cast<std::size_t>(groups.of_node[node]), static_cast<int>(node));
-  if (node_of_group.empty()) node_of_group.assign(static_cast<std::size_t>(groups.count), 0);
-  return placement_of(groups_by_class(problem.mask, node_of_group), groups.count);
-}
-
-struct PlacementLaw {
-  const char* name;
-  bool searched;  ///< tried where no placement is asked for
-  Placement (*place)(const Problem& problem, const Groups& groups);
-};
-
-/// Few tokens cannot be spread as evenly as a law wants; then as evenly as they can.
-double cap_of(const Problem& problem, const Groups& groups, double wanted) {
-  return std::max(wanted, smallest_token_cap(problem.mask.tokens(), groups.count));
-}
-
-/// Balances pairs alone, and keeps tokens even: for a barrier between attention and linear work, and for ranks that wait for
-/// each other's gradients.
-Placement even_cost_cut(const Problem& problem, const Groups& groups) {
-  return place_cost_cut(
-      problem.mask, groups.count,
-      {.token_cap = cap_of(problem, groups, 1.02), .groups_of_node = groups.of_node, .speeds = groups.speeds});
-}
-
-/// Balances pairs, the copies of rows and, where it counts, the linear work of tokens.
-Placement cost_cut(const Problem& problem, const Groups& groups, double token_cap,
-                   double tolerance = CostCutOptions{}.tolerance) {
-  if (problem.barrier) return even_cost_cut(problem, groups);
-  return place_cost_cut(problem.mask, groups.count,
-                        {.token_cap = cap_of(problem, groups, token_cap),
-                         .tolerance = tolerance,
-                         .pairs_per_token = kPairsPerToken + problem.pairs_per_token,
-                         .pairs_per_entering_key = problem.pairs_per_token > 0 ? problem.pairs_per_entering_key : 0,
-                         .groups_of_node = groups.of_node,
-                         .speeds = groups.speeds});
-}
-
-/// The first one is the default.
-constexpr PlacementLaw kLaws[] = {
-    {"cost-cut", true, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, 1.25); }},
-    {"cost-cut-tight", true, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, 1.05); }},
-    {"cost-cut-even", true, even_cost_cut},
-    {"cost-cut-coarse", true, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, 1.25, 0.1); }},
-    {"cost-cut-uncapped", false, [](const Problem& p, const Groups& groups) { return cost_cut(p, groups, groups.count); }},
-    {"zigzag", true, [](const Problem& p, const Groups& groups) { return place_zigzag(p.mask, groups.count); }},
-    {"chunks", true,
-     [](const Problem& p, const Groups& groups) {
-       return place_chunks_by_pairs(p.mask, groups.count, chunk_for(p.mask, groups.count));
-     }},
-    {"blocks", true, blocks},
-    {"by-degree", true, by_degree},
-    {"by-class", true, by_class},
-    {"contiguous", true, [](const Problem& p, const Groups& groups) { return place_contiguous(p.mask, groups.count); }},
-};
 /// By how much a group may have more pairs than the mean before queries move off it: DCP's epsilon inside a machine.
 constexpr double kBalanceTolerance = 0.1;
 constexpr int kDefaultStages = 1;  // more are tried by the search, and cost planning time
 constexpr int kMostStages = 64;    // that are tried to make do with small buffers
-
-const PlacementLaw& find_law(const std::string& name) {
-  std::string names;
-  for (const PlacementLaw& law : kLaws) {
-    if (name.empty() || name == law.name) return law;
-    names += (names.empty() ? "" : ", ") + std::string(law.name);
-  }
-  throw InvalidInput("hsap: placement \"" + name + "\" is not known; expected one of " + names);
-}
 
 class Hsap : public Strategy {
  public:
@@ -154,11 +41,10 @@ class Hsap : public Strategy {
     if (problem.shape.kind == AttentionKind::linear) return linear_variants(problem, degrees);
     const bool islands = problem.node_of_rank.front() != problem.node_of_rank.back();
     std::vector<StrategyOptions> result;
-    for (const PlacementLaw& law : kLaws) {
-      if (!law.searched) continue;
-      result.push_back({.placement = law.name, .stages = kDefaultStages});
-      result.push_back({.placement = law.name, .exchange = KvRoute::joined});
-      if (islands) result.push_back({.placement = law.name, .stages = kDefaultStages, .exchange = KvRoute::direct});
+    for (const std::string& law : hsap_placements()) {
+      result.push_back({.placement = law, .stages = kDefaultStages});
+      result.push_back({.placement = law, .exchange = KvRoute::joined});
+      if (islands) result.push_back({.placement = law, .stages = kDefaultStages, .exchange = KvRoute::direct});
     }
     for (const char* unbalanced : {"contiguous", "blocks"})
       result.push_back({.placement = unbalanced, .stages = kDefaultStages, .moving = Moving::balanced});
@@ -212,7 +98,7 @@ class Hsap : public Strategy {
     const bool linear = problem.shape.kind == AttentionKind::linear;
     if (linear) require_linear_options(options);
     std::vector<TokenSet> owned;
-    for (const TokenSet& group : place(problem, degrees, linear ? "contiguous" : options.placement))
+    for (const TokenSet& group : place_hsap(problem, degrees, linear ? "contiguous" : options.placement))
       for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
     ProgramBuilder builder(name(), degrees, problem, owned);
     with_head_exchange(builder, consecutive_groups(degrees),
@@ -256,10 +142,6 @@ class Hsap : public Strategy {
     if (options.kv == KvForBackward::again)
       throw InvalidInput(
           "hsap: found kv \"again\" with exchange \"joined\", which keeps them; expected kept, or another exchange");
-  }
-
-  static Placement place(const Problem& problem, const Degrees& degrees, const std::string& law) {
-    return find_law(law).place(problem, groups_of(problem, degrees));
   }
 
   static void exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const Problem& problem,
@@ -308,7 +190,7 @@ class Hsap : public Strategy {
 
   /// Whether somewhere queries are cheaper to move.
   static bool moves_queries(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) {
-    const Placement groups = place(problem, degrees, options.placement);
+    const Placement groups = place_hsap(problem, degrees, options.placement);
     const GroupHeads heads = heads_of_group(problem, degrees.intra);
     const ExchangeRules rules = rules_of(options);
     bool found = false;
