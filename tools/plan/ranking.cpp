@@ -65,7 +65,8 @@ StrategyOptions parse_strategy_options(const RankingOptions& options) {
   return result;
 }
 
-/// None when attention alone is ranked and the model does not tell it.
+}  // namespace
+
 LinearWork linear_work_of(const LayerKind& layer, Objective objective, const ClusterTopology& cluster,
                           const KernelTimes& kernels) {
   if (layer.linear_parameters)
@@ -73,8 +74,6 @@ LinearWork linear_work_of(const LayerKind& layer, Objective objective, const Clu
   if (objective == Objective::attention) return {};
   throw InvalidInput(layer.linear_unknown + "; the time of a layer needs it: add it, or rank by --objective attention");
 }
-
-}  // namespace
 
 void check_options(const RankingOptions& options) {
   parse_strategy_options(options);

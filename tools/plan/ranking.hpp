@@ -25,8 +25,8 @@ struct RankingOptions {
   std::string objective = to_string(Objective::layer);
   bool barrier = false;
 };
-/// The options of the inputs, --strategy, --degrees, --evaluator, --objective, --barrier, --as-published, --ragged-heads and those of
-/// strategies.
+/// The options of the inputs, --strategy, --degrees, --evaluator, --objective, --barrier, --as-published, --ragged-heads and
+/// those of strategies.
 void add_ranking_options(CLI::App& command, RankingOptions& options);
 
 struct Ranking {
@@ -40,6 +40,11 @@ void check_options(const RankingOptions& options);
 /// Shows progress on standard error when that is a terminal and it takes long. Throws InvalidInput when a layer's time is
 /// ranked and the model does not tell its linear work.
 Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& options);
+
+/// Linear work of the layer. None when attention alone is ranked and the model does not tell it; throws InvalidInput when a
+/// layer is and it does not.
+LinearWork linear_work_of(const LayerKind& layer, Objective objective, const ClusterTopology& cluster,
+                          const KernelTimes& kernels);
 
 /// "usp: degrees 5x1 need 5 ranks, ..." or "ring 1x2: needs 120 GiB of ...": why an outcome is refused or does not fit.
 std::string named_reason(const Outcome& outcome);
