@@ -49,9 +49,9 @@ std::vector<MicroBatch> shortest_sequences(const std::vector<Token>& lengths, To
 
 }  // namespace
 
-Packing pack_first_fit(const StepModel& model, const std::vector<Token>& lengths) {
+StepPacking first_fit_packing(const StepModel& model, const std::vector<Token>& lengths) {
   const auto replicas = static_cast<std::size_t>(model.mesh().replicas);
-  Packing packing(replicas);
+  StepPacking packing(replicas);
   if (lengths.empty()) return packing;
   const Token tokens = std::accumulate(lengths.begin(), lengths.end(), Token{0});
   const Token capacity = model.capacity();

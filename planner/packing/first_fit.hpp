@@ -12,6 +12,6 @@ namespace hsap {
 /// Every document into the first sequence with room, in order; sequence s is a micro-batch of replica s mod replicas. Sequences
 /// are as many for every replica, as few as memory allows, and as short as that number of them allows within 0.1 %: a loader
 /// with a good choice of the sequence length. O(n log n) a few times over. @pre no document is longer than the capacity
-Packing pack_first_fit(const StepModel& model, const std::vector<Token>& lengths);
+StepPacking first_fit_packing(const StepModel& model, const std::vector<Token>& lengths);
 
 }  // namespace hsap

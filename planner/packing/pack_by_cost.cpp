@@ -36,7 +36,7 @@ Replica micro_batches_of(const std::vector<std::size_t>& documents, const std::v
 
 }  // namespace
 
-Packing pack_by_cost(const StepModel& model, const std::vector<Token>& lengths) {
+StepPacking pack_by_cost(const StepModel& model, const std::vector<Token>& lengths) {
   std::vector<BinItem> costs;
   costs.reserve(lengths.size());
   for (const Token length : lengths) {
@@ -45,8 +45,9 @@ Packing pack_by_cost(const StepModel& model, const std::vector<Token>& lengths) 
   }
   constexpr Token kUncapped = std::numeric_limits<Token>::max();
   const auto replicas = static_cast<std::size_t>(model.mesh().replicas);
-  Packing packing;
-  for (const std::vector<std::size_t>& documents : *balance(costs, replicas, kUncapped))
+  const std::optional<Bins> of_replica = balance(costs, replicas, kUncapped);
+  StepPacking packing;
+  for (const std::vector<std::size_t>& documents : *of_replica)
     packing.push_back(micro_batches_of(documents, costs, model.capacity()));
   return packing;
 }

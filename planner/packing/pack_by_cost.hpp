@@ -13,6 +13,6 @@ namespace hsap {
 
 /// Replicas get equal cost as closely as balance() can; a replica has as few micro-batches as balance() finds room in. Each
 /// replica's micro-batches are in the order of their first documents. O(n log n). @pre no document is longer than the capacity
-Packing pack_by_cost(const StepModel& model, const std::vector<Token>& lengths);
+StepPacking pack_by_cost(const StepModel& model, const std::vector<Token>& lengths);
 
 }  // namespace hsap

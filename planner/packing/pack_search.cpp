@@ -42,7 +42,7 @@ void check(const PackRequest& request) {
   }
 }
 
-PackedStep modelled_step(const StepModel& model, Packing packing, const std::vector<Token>& lengths) {
+PackedStep modelled_step(const StepModel& model, StepPacking packing, const std::vector<Token>& lengths) {
   PackedStep step{std::move(packing), {}, {}};
   for (std::size_t replica = 0; replica < step.packing.size(); ++replica) {
     step.seconds.emplace_back();
@@ -95,7 +95,7 @@ class Searcher {
       return result;
     }
     for (const std::vector<Token>& lengths : request_.batches) {
-      result.first_fit.push_back(modelled_step(model, pack_first_fit(model, lengths), lengths));
+      result.first_fit.push_back(modelled_step(model, first_fit_packing(model, lengths), lengths));
       result.packed.push_back(modelled_step(model, pack_by_cost(model, lengths), lengths));
       result.bound_seconds += packing_bound_seconds(model, lengths);
     }

@@ -27,7 +27,7 @@ struct PackRequest {
 
 /// One global batch on one mesh.
 struct PackedStep {
-  Packing packing;
+  StepPacking packing;
   std::vector<std::vector<double>> seconds;  ///< modelled, [replica][micro-batch]
   std::optional<PlannedStep> planned;        ///< with an evaluator
 

@@ -17,7 +17,7 @@ using MicroBatch = std::vector<std::size_t>;
 /// In the order in which they are run; none: the replica has nothing to do in this step.
 using Replica = std::vector<MicroBatch>;
 /// @law every document of the global batch is in one micro-batch of one replica
-using Packing = std::vector<Replica>;
+using StepPacking = std::vector<Replica>;
 
 /// Lengths of the documents of a micro-batch.
 std::vector<Token> lengths_of(const MicroBatch& micro_batch, const std::vector<Token>& lengths);

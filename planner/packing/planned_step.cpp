@@ -82,7 +82,7 @@ StepPlanner::StepPlanner(const StepModel& model, double linear_parameters, const
 
 StepPlanner::~StepPlanner() = default;
 
-PlannedStep StepPlanner::plan(const Packing& packing, const std::vector<Token>& lengths,
+PlannedStep StepPlanner::plan(const StepPacking& packing, const std::vector<Token>& lengths,
                               const std::function<void()>& done) const {
   PlannedStep step;
   for (std::size_t replica = 0; replica < packing.size(); ++replica) {

@@ -45,7 +45,7 @@ class StepPlanner {
   /// The degrees with the shortest layer by estimate(), of those whose head-parallel groups lie in one node, with the placement
   /// that memory allows (placement_room()); the evaluator then has the last word on its time. Called after each micro-batch:
   /// `done`.
-  PlannedStep plan(const Packing& packing, const std::vector<Token>& lengths, const std::function<void()>& done = {}) const;
+  PlannedStep plan(const StepPacking& packing, const std::vector<Token>& lengths, const std::function<void()>& done = {}) const;
 
  private:
   struct ReplicaCluster;

@@ -74,7 +74,7 @@ double StepModel::micro_batch_seconds(std::size_t replica, const std::vector<Tok
   return costs_.fixed_seconds + seconds;
 }
 
-std::vector<double> StepModel::replica_seconds(const Packing& packing, const std::vector<Token>& lengths) const {
+std::vector<double> StepModel::replica_seconds(const StepPacking& packing, const std::vector<Token>& lengths) const {
   std::vector<double> seconds;
   for (std::size_t replica = 0; replica < packing.size(); ++replica) {
     seconds.push_back(0);
@@ -84,7 +84,7 @@ std::vector<double> StepModel::replica_seconds(const Packing& packing, const std
   return seconds;
 }
 
-double StepModel::step_seconds(const Packing& packing, const std::vector<Token>& lengths) const {
+double StepModel::step_seconds(const StepPacking& packing, const std::vector<Token>& lengths) const {
   const std::vector<double> seconds = replica_seconds(packing, lengths);
   return *std::max_element(seconds.begin(), seconds.end());
 }

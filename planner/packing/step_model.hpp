@@ -51,9 +51,9 @@ class StepModel {
   /// 0 without documents. O(documents), and a square root for each cut that the caps force.
   double micro_batch_seconds(std::size_t replica, const std::vector<Token>& lengths) const;
   /// [replica] sum over its micro-batches.
-  std::vector<double> replica_seconds(const Packing& packing, const std::vector<Token>& lengths) const;
+  std::vector<double> replica_seconds(const StepPacking& packing, const std::vector<Token>& lengths) const;
   /// The longest replica.
-  double step_seconds(const Packing& packing, const std::vector<Token>& lengths) const;
+  double step_seconds(const StepPacking& packing, const std::vector<Token>& lengths) const;
 
  private:
   StepCosts costs_;

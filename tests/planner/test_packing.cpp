@@ -65,7 +65,7 @@ std::vector<Token> random_lengths(std::mt19937& random, int most_documents, int 
 }
 
 /// Every document once, micro-batches ascending and not empty, within the capacity.
-void check_packing(const Packing& packing, const StepModel& model, const std::vector<Token>& lengths) {
+void check_packing(const StepPacking& packing, const StepModel& model, const std::vector<Token>& lengths) {
   CHECK(packing.size() == static_cast<std::size_t>(model.mesh().replicas));
   std::vector<int> seen(lengths.size(), 0);
   for (const Replica& replica : packing)
@@ -163,9 +163,9 @@ TEST_CASE("balance: near the best of all ways, which are tried") {
 TEST_CASE("packing: first-fit puts the long documents into one sequence, packing by cost parts them") {
   const std::vector<Token> lengths = {4, 4, 1, 1, 1, 1, 1, 1, 1, 1};  // 10 pairs each, then 1 each
   const StepModel model = hand_model(2, 1, 100);
-  CHECK(pack_first_fit(model, lengths) == Packing{{{0, 1}}, {{2, 3, 4, 5, 6, 7, 8, 9}}});
-  CHECK(model.step_seconds(pack_first_fit(model, lengths), lengths) == Approx(20));
-  const Packing packed = pack_by_cost(model, lengths);
+  CHECK(first_fit_packing(model, lengths) == StepPacking{{{0, 1}}, {{2, 3, 4, 5, 6, 7, 8, 9}}});
+  CHECK(model.step_seconds(first_fit_packing(model, lengths), lengths) == Approx(20));
+  const StepPacking packed = pack_by_cost(model, lengths);
   CHECK(model.replica_seconds(packed, lengths) == std::vector<double>{14, 14});
   CHECK(packing_bound_seconds(model, lengths) == Approx(14));
 }
@@ -173,12 +173,12 @@ TEST_CASE("packing: first-fit puts the long documents into one sequence, packing
 TEST_CASE("packing: memory asks for micro-batches, each of which costs its fixed time") {
   const std::vector<Token> lengths = {4, 4, 1, 1, 1, 1, 1, 1, 1, 1};
   const StepModel model = hand_model(2, 1, 4, hand_costs(0, 5));
-  const Packing packed = pack_by_cost(model, lengths);
+  const StepPacking packed = pack_by_cost(model, lengths);
   CHECK(packed[0].size() == 2);
   CHECK(packed[1].size() == 2);
   CHECK(model.step_seconds(packed, lengths) == Approx(14 + 2 * 5));
   CHECK(packing_bound_seconds(model, lengths) == Approx(14 + 2 * 5));
-  CHECK(pack_first_fit(model, lengths) == Packing{{{0}, {2, 3, 4, 5}}, {{1}, {6, 7, 8, 9}}});
+  CHECK(first_fit_packing(model, lengths) == StepPacking{{{0}, {2, 3, 4, 5}}, {{1}, {6, 7, 8, 9}}});
 }
 
 TEST_CASE("packing: linear work counts like pairs, and ranks of a replica share both") {
@@ -205,16 +205,16 @@ TEST_CASE("packing: the bound counts the costliest document, and two where there
 TEST_CASE("packing: fewer documents than replicas leave some with nothing to do") {
   const std::vector<Token> lengths = {7};
   const StepModel model = hand_model(3, 2, 4);
-  const Packing only_one = {{{0}}, {}, {}};
+  const StepPacking only_one = {{{0}}, {}, {}};
   CHECK(pack_by_cost(model, lengths) == only_one);
-  CHECK(pack_first_fit(model, lengths) == only_one);
-  CHECK(pack_by_cost(model, {}) == Packing(3));
+  CHECK(first_fit_packing(model, lengths) == only_one);
+  CHECK(pack_by_cost(model, {}) == StepPacking(3));
 }
 
 TEST_CASE("packing: equal documents are dealt out evenly") {
   const std::vector<Token> lengths(24, 8);
   const StepModel model = hand_model(4, 2, 8);
-  const Packing packed = pack_by_cost(model, lengths);
+  const StepPacking packed = pack_by_cost(model, lengths);
   for (const Replica& replica : packed) {
     CHECK(replica.size() == 3);
     for (const MicroBatch& micro_batch : replica) CHECK(micro_batch.size() == 2);
@@ -245,8 +245,8 @@ TEST_CASE("packing: every document once, caps kept, the bound below all, on rand
     const StepModel model = hand_model(replicas, ranks, least + test::draw(random, 0, 2 * least),
                                        hand_costs(static_cast<double>(test::draw(random, 0, 2000)), 100));
     CAPTURE(lengths, replicas, ranks, model.tokens_per_rank());
-    const Packing first_fit = pack_first_fit(model, lengths);
-    const Packing packed = pack_by_cost(model, lengths);
+    const StepPacking first_fit = first_fit_packing(model, lengths);
+    const StepPacking packed = pack_by_cost(model, lengths);
     check_packing(first_fit, model, lengths);
     check_packing(packed, model, lengths);
     CHECK(packed == pack_by_cost(model, lengths));
