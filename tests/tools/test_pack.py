@@ -5,12 +5,12 @@ import unittest
 from commands import SMALL, CommandTest
 
 # Long documents come first, so that first-fit puts them together.
-SKEWED = [4000, 4000] + [1000] * 8
-OPTIONS = ("--gpus", 4, "--tokens", 16000, "--lengths", "lengths.json")
+SKEWED = [16000, 16000] + [4000] * 8
+OPTIONS = ("--gpus", 4, "--tokens", 64000, "--lengths", "lengths.json")
 
 
 def with_room(arguments):
-    return arguments if "--tokens-per-rank" in arguments else ("--tokens-per-rank", 8000, *arguments)
+    return arguments if "--tokens-per-rank" in arguments else ("--tokens-per-rank", 32000, *arguments)
 
 
 class Pack(CommandTest):
@@ -63,7 +63,7 @@ class Pack(CommandTest):
         self.assertIn("fills 5 global batches", self.refuse(1, "hsap-plan", "pack", *options, "--batches", 6))
 
     def test_a_micro_batch_of_the_file_is_a_batch_for_plan(self):
-        packing = self.packing_file("--dp", 2, "--tokens-per-rank", 3000)
+        packing = self.packing_file("--dp", 2, "--tokens-per-rank", 12000)
         seen = []
         for replica in packing["batches"][0]["replicas"]:
             self.assertEqual(len(replica["gpus"]), packing["sp"])
@@ -84,18 +84,18 @@ class Pack(CommandTest):
     def test_the_table_fits_the_page_and_says_what_is_gained_and_assumed(self):
         text = self.succeed("hsap-plan", "pack", *OPTIONS, *with_room(()))
         self.assertLessEqual(max(map(len, text.splitlines())), 120)
-        for word in ("pool", "replicas", "first-fit", "gain", "bound", "chosen", "8,000 tokens per rank, as asked for", "estimate"):
+        for word in ("pool", "replicas", "first-fit", "gain", "bound", "chosen", "32,000 tokens per rank, as asked for", "estimate"):
             self.assertIn(word, text)
         by_memory = self.succeed("hsap-plan", "pack", *SMALL, "--evaluator", "none")
         self.assertIn("assumed", by_memory)
         self.assertLessEqual(max(map(len, by_memory.splitlines())), 120)
 
     def test_plans_hold_no_more_tokens_on_a_rank_than_asked_for(self):
-        out = self.pack("--tokens-per-rank", 2000)
+        out = self.pack("--tokens-per-rank", 8000)
         held = [micro_batch["most_tokens_of_a_rank"] for batch in out["batches"] for replica in batch["replicas"]
                 for micro_batch in replica["micro_batches"]]
-        self.assertLessEqual(max(held), 2000)
-        self.assertEqual([mesh["dp"] for mesh in out["meshes"] if mesh["reason"]], [4])  # 4,000 tokens need two ranks
+        self.assertLessEqual(max(held), 8000)
+        self.assertEqual([mesh["dp"] for mesh in out["meshes"] if mesh["reason"]], [4])  # 16,000 tokens need two ranks
 
     def test_attention_alone_and_barriers_are_packed_too(self):
         layer = self.pack("--dp", 2)["chosen"]["packed"]["measured_seconds"]
@@ -110,9 +110,9 @@ class Pack(CommandTest):
         self.assertIn("expected layer", refuse("--objective", "tokens"))
         self.assertIn("at least 1", refuse("--batches", 0))
         self.assertIn("at least 1", refuse("--tokens-per-rank", 0))
-        line = refuse("--tokens-per-rank", 500)
-        self.assertIn("document 0 of global batch 0 has 4,000 tokens", line)
-        self.assertIn("1,000 tokens per rank would do", line)
+        line = refuse("--tokens-per-rank", 2000)
+        self.assertIn("document 0 of global batch 0 has 16,000 tokens", line)
+        self.assertIn("4,000 tokens per rank would do", line)
         self.assertIn("--help", self.refuse(2, "hsap-plan", "pack", "--dp", "two"))
         self.assertIn("missing", refuse("--out", "missing/packing.json"))
 
