@@ -49,13 +49,13 @@ std::vector<MicroBatch> shortest_sequences(const std::vector<Token>& lengths, To
 
 }  // namespace
 
-StepPacking first_fit_packing(const StepModel& model, const std::vector<Token>& lengths) {
+StepPacking first_fit_packing(const StepModel& model, const std::vector<Token>& lengths, Token most_tokens) {
   const auto replicas = static_cast<std::size_t>(model.mesh().replicas);
   StepPacking packing(replicas);
   if (lengths.empty()) return packing;
   const Token tokens = std::accumulate(lengths.begin(), lengths.end(), Token{0});
-  const Token capacity = model.capacity();
-  assert(*std::max_element(lengths.begin(), lengths.end()) <= capacity);
+  const Token capacity = std::max(most_tokens, *std::max_element(lengths.begin(), lengths.end()));
+  assert(capacity <= model.capacity());
   const Token per_round = capacity * static_cast<Token>(replicas);
   std::vector<MicroBatch> sequences;
   for (auto rounds = static_cast<std::size_t>((tokens + per_round - 1) / per_round); sequences.empty(); ++rounds)

@@ -13,17 +13,18 @@ namespace hsap {
 namespace {
 
 /// The documents of one replica.
-Replica micro_batches_of(const std::vector<std::size_t>& documents, const std::vector<BinItem>& costs, Token capacity) {
+Replica micro_batches_of(const std::vector<std::size_t>& documents, const std::vector<BinItem>& costs, Token most_tokens) {
   if (documents.empty()) return {};
   std::vector<BinItem> items;
   Token tokens = 0;
   for (const std::size_t document : documents) {
     items.push_back(costs[document]);
     tokens += items.back().tokens;
+    most_tokens = std::max(most_tokens, items.back().tokens);
   }
   std::optional<Bins> bins;
-  for (auto count = static_cast<std::size_t>((tokens + capacity - 1) / capacity); !bins; ++count)
-    bins = balance(items, count, capacity);
+  for (auto count = static_cast<std::size_t>((tokens + most_tokens - 1) / most_tokens); !bins; ++count)
+    bins = balance(items, count, most_tokens);
   Replica replica;
   for (const std::vector<std::size_t>& bin : *bins) {
     MicroBatch micro_batch;
@@ -36,7 +37,7 @@ Replica micro_batches_of(const std::vector<std::size_t>& documents, const std::v
 
 }  // namespace
 
-StepPacking pack_by_cost(const StepModel& model, const std::vector<Token>& lengths) {
+StepPacking pack_by_cost(const StepModel& model, const std::vector<Token>& lengths, Token most_tokens) {
   std::vector<BinItem> costs;
   costs.reserve(lengths.size());
   for (const Token length : lengths) {
@@ -48,7 +49,7 @@ StepPacking pack_by_cost(const StepModel& model, const std::vector<Token>& lengt
   const std::optional<Bins> of_replica = balance(costs, replicas, kUncapped);
   StepPacking packing;
   for (const std::vector<std::size_t>& documents : *of_replica)
-    packing.push_back(micro_batches_of(documents, costs, model.capacity()));
+    packing.push_back(micro_batches_of(documents, costs, most_tokens));
   return packing;
 }
 

@@ -11,8 +11,9 @@
 
 namespace hsap {
 
-/// Replicas get equal cost as closely as balance() can; a replica has as few micro-batches as balance() finds room in. Each
-/// replica's micro-batches are in the order of their first documents. O(n log n). @pre no document is longer than the capacity
-StepPacking pack_by_cost(const StepModel& model, const std::vector<Token>& lengths);
+/// Replicas get equal cost as closely as balance() can; a replica has as few micro-batches as balance() finds room in, none of
+/// more than `most_tokens` unless a document is longer. Each replica's micro-batches are in the order of their first documents.
+/// O(n log n). @pre most_tokens >= 1, no document is longer than the capacity
+StepPacking pack_by_cost(const StepModel& model, const std::vector<Token>& lengths, Token most_tokens);
 
 }  // namespace hsap

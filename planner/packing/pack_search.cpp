@@ -54,11 +54,25 @@ PackedStep modelled_step(const StepModel& model, StepPacking packing, const std:
 
 double seconds_of(const PackedStep& step) { return step.planned ? step.planned->seconds() : step.step_seconds(); }
 
-std::size_t micro_batches_of(const std::vector<PackedStep>& steps) {
-  std::size_t count = 0;
-  for (const PackedStep& step : steps)
-    for (const Replica& replica : step.packing) count += replica.size();
-  return count;
+/// A way to pack, into micro-batches of at most so many tokens.
+using Pack = StepPacking (*)(const StepModel&, const std::vector<Token>&, Token);
+
+/// The different packings of a batch: with room for the placement first.
+std::vector<PackedStep> candidates_of(Pack pack, const StepModel& model, const std::vector<Token>& lengths) {
+  std::vector<PackedStep> steps;
+  for (const Token most_tokens : {model.roomy_capacity(), model.capacity()}) {
+    StepPacking packing = pack(model, lengths, most_tokens);
+    if (steps.empty() || packing != steps.front().packing) steps.push_back(modelled_step(model, std::move(packing), lengths));
+  }
+  return steps;
+}
+
+/// The first one, unless a later one is clearly faster; what is measured counts to the last digit.
+PackedStep best_of(std::vector<PackedStep> steps) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    if (seconds_of(steps[i]) < seconds_of(steps[best]) * (steps[i].planned ? 1 : 1 - kAlike)) best = i;
+  return std::move(steps[best]);
 }
 
 std::string named(const Mesh& mesh) { return "DP " + std::to_string(mesh.replicas) + " x SP " + std::to_string(mesh.ranks); }
@@ -71,17 +85,12 @@ class Searcher {
   PackResult run() {
     PackResult result;
     for (const int replicas : request_.replicas) result.meshes.push_back(packed_on(make_mesh(cluster_, replicas)));
-    if (request_.evaluator) measure(result.meshes);
-    for (MeshResult& mesh : result.meshes)
-      for (std::size_t b = 0; b < mesh.packed.size(); ++b)
-        if (seconds_of(mesh.first_fit[b]) < seconds_of(mesh.packed[b])) mesh.packed[b] = mesh.first_fit[b];
     choose(result);
     return result;
   }
 
  private:
-  /// By the model.
-  MeshResult packed_on(Mesh mesh) const {
+  MeshResult packed_on(Mesh mesh) {
     MeshResult result{std::move(mesh), 0, {}, {}, {}, 0};
     try {
       result.tokens_per_rank = request_.tokens_per_rank(result.mesh.ranks);
@@ -94,12 +103,32 @@ class Searcher {
       result.refusal = too_long(model);
       return result;
     }
+    std::optional<StepPlanner> planner;
+    if (request_.evaluator) planner.emplace(model, request_.linear_parameters, cluster_, request_.evaluator);
     for (const std::vector<Token>& lengths : request_.batches) {
-      result.first_fit.push_back(modelled_step(model, first_fit_packing(model, lengths), lengths));
-      result.packed.push_back(modelled_step(model, pack_by_cost(model, lengths), lengths));
+      const auto best = [&](Pack pack) {
+        std::vector<PackedStep> steps = candidates_of(pack, model, lengths);
+        if (planner) measure(*planner, lengths, result.mesh, steps);
+        ++done_;
+        return best_of(std::move(steps));
+      };
+      result.first_fit.push_back(best(first_fit_packing));
+      result.packed.push_back(best(pack_by_cost));
+      if (seconds_of(result.first_fit.back()) < seconds_of(result.packed.back()))
+        result.packed.back() = result.first_fit.back();
       result.bound_seconds += packing_bound_seconds(model, lengths);
     }
     return result;
+  }
+
+  void measure(const StepPlanner& planner, const std::vector<Token>& lengths, const Mesh& mesh,
+               std::vector<PackedStep>& steps) {
+    for (PackedStep& step : steps)
+      step.planned = planner.plan(step.packing, lengths, [&] {
+        if (progress_)
+          progress_(done_, 2 * request_.replicas.size() * request_.batches.size(),
+                    named(mesh) + ", micro-batch " + std::to_string(++measured_));
+      });
   }
 
   std::string too_long(const StepModel& model) const {
@@ -124,26 +153,6 @@ class Searcher {
     return most > 0 ? "DP " + std::to_string(most) + " or fewer have room, and " + more : "no DP has room, " + more;
   }
 
-  void measure(std::vector<MeshResult>& meshes) const {
-    std::size_t total = 0, done = 0;
-    for (const MeshResult& mesh : meshes) total += micro_batches_of(mesh.first_fit) + micro_batches_of(mesh.packed);
-    for (MeshResult& mesh : meshes) {
-      if (!mesh.works()) continue;
-      const auto tell = [&] {
-        if (progress_) progress_(done, total, named(mesh.mesh));
-      };
-      tell();
-      const StepPlanner planner(StepModel(request_.costs, mesh.mesh, mesh.tokens_per_rank), request_.linear_parameters,
-                                cluster_, request_.evaluator);
-      for (std::vector<PackedStep>* steps : {&mesh.first_fit, &mesh.packed})
-        for (std::size_t b = 0; b < steps->size(); ++b)
-          (*steps)[b].planned = planner.plan((*steps)[b].packing, request_.batches[b], [&] {
-            ++done;
-            tell();
-          });
-    }
-  }
-
   static void choose(PackResult& result) {
     std::optional<double> fastest;
     for (const MeshResult& mesh : result.meshes)
@@ -159,6 +168,8 @@ class Searcher {
   const ClusterTopology& cluster_;
   const PackProgress& progress_;
   LongestDocument longest_;
+  std::size_t done_ = 0;      ///< batches on a mesh, packed by cost or first-fit
+  std::size_t measured_ = 0;  ///< micro-batches
 };
 
 }  // namespace

@@ -58,6 +58,11 @@ StepModel::StepModel(StepCosts costs, Mesh mesh, Token tokens_per_rank)
     throw InvalidInput("tokens per rank: found " + std::to_string(tokens_per_rank) + ", expected at least 1");
 }
 
+Token StepModel::roomy_capacity() const {
+  constexpr Token kPercent = 105;  // placement_room() has a law that keeps to it
+  return mesh_.ranks == 1 ? capacity() : std::max<Token>(1, capacity() * 100 / kPercent);
+}
+
 double StepModel::micro_batch_seconds(std::size_t replica, const std::vector<Token>& lengths) const {
   if (lengths.empty()) return 0;
   double work = 0;

@@ -47,6 +47,10 @@ class StepModel {
   Token tokens_per_rank() const { return tokens_per_rank_; }
   /// Most tokens of a micro-batch.
   Token capacity() const { return tokens_per_rank_ * mesh_.ranks; }
+  /// Tokens up to which micro-batches are filled so that ranks may hold different numbers of them: a full one leaves the
+  /// placement no choice but to cut every document into equal shares, which costs several percent in short kernels. All of the
+  /// capacity where a replica is one rank.
+  Token roomy_capacity() const;
 
   /// 0 without documents. O(documents), and a square root for each cut that the caps force.
   double micro_batch_seconds(std::size_t replica, const std::vector<Token>& lengths) const;

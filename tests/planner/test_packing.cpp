@@ -163,9 +163,9 @@ TEST_CASE("balance: near the best of all ways, which are tried") {
 TEST_CASE("packing: first-fit puts the long documents into one sequence, packing by cost parts them") {
   const std::vector<Token> lengths = {4, 4, 1, 1, 1, 1, 1, 1, 1, 1};  // 10 pairs each, then 1 each
   const StepModel model = hand_model(2, 1, 100);
-  CHECK(first_fit_packing(model, lengths) == StepPacking{{{0, 1}}, {{2, 3, 4, 5, 6, 7, 8, 9}}});
-  CHECK(model.step_seconds(first_fit_packing(model, lengths), lengths) == Approx(20));
-  const StepPacking packed = pack_by_cost(model, lengths);
+  CHECK(first_fit_packing(model, lengths, model.capacity()) == StepPacking{{{0, 1}}, {{2, 3, 4, 5, 6, 7, 8, 9}}});
+  CHECK(model.step_seconds(first_fit_packing(model, lengths, model.capacity()), lengths) == Approx(20));
+  const StepPacking packed = pack_by_cost(model, lengths, model.capacity());
   CHECK(model.replica_seconds(packed, lengths) == std::vector<double>{14, 14});
   CHECK(packing_bound_seconds(model, lengths) == Approx(14));
 }
@@ -173,12 +173,12 @@ TEST_CASE("packing: first-fit puts the long documents into one sequence, packing
 TEST_CASE("packing: memory asks for micro-batches, each of which costs its fixed time") {
   const std::vector<Token> lengths = {4, 4, 1, 1, 1, 1, 1, 1, 1, 1};
   const StepModel model = hand_model(2, 1, 4, hand_costs(0, 5));
-  const StepPacking packed = pack_by_cost(model, lengths);
+  const StepPacking packed = pack_by_cost(model, lengths, model.capacity());
   CHECK(packed[0].size() == 2);
   CHECK(packed[1].size() == 2);
   CHECK(model.step_seconds(packed, lengths) == Approx(14 + 2 * 5));
   CHECK(packing_bound_seconds(model, lengths) == Approx(14 + 2 * 5));
-  CHECK(first_fit_packing(model, lengths) == StepPacking{{{0}, {2, 3, 4, 5}}, {{1}, {6, 7, 8, 9}}});
+  CHECK(first_fit_packing(model, lengths, model.capacity()) == StepPacking{{{0}, {2, 3, 4, 5}}, {{1}, {6, 7, 8, 9}}});
 }
 
 TEST_CASE("packing: linear work counts like pairs, and ranks of a replica share both") {
@@ -206,20 +206,30 @@ TEST_CASE("packing: fewer documents than replicas leave some with nothing to do"
   const std::vector<Token> lengths = {7};
   const StepModel model = hand_model(3, 2, 4);
   const StepPacking only_one = {{{0}}, {}, {}};
-  CHECK(pack_by_cost(model, lengths) == only_one);
-  CHECK(first_fit_packing(model, lengths) == only_one);
-  CHECK(pack_by_cost(model, {}) == StepPacking(3));
+  CHECK(pack_by_cost(model, lengths, model.capacity()) == only_one);
+  CHECK(first_fit_packing(model, lengths, model.capacity()) == only_one);
+  CHECK(pack_by_cost(model, {}, 8) == StepPacking(3));
 }
 
 TEST_CASE("packing: equal documents are dealt out evenly") {
   const std::vector<Token> lengths(24, 8);
   const StepModel model = hand_model(4, 2, 8);
-  const StepPacking packed = pack_by_cost(model, lengths);
+  const StepPacking packed = pack_by_cost(model, lengths, model.capacity());
   for (const Replica& replica : packed) {
     CHECK(replica.size() == 3);
     for (const MicroBatch& micro_batch : replica) CHECK(micro_batch.size() == 2);
   }
   CHECK(model.step_seconds(packed, lengths) == Approx(packing_bound_seconds(model, lengths)));
+}
+
+TEST_CASE("packing: micro-batches leave the placement room, but for a document that needs all of it") {
+  CHECK(hand_model(1, 4, 105).roomy_capacity() == 400);
+  CHECK(hand_model(2, 1, 105).roomy_capacity() == 105);
+  const StepModel model = hand_model(1, 4, 105);
+  const std::vector<Token> lengths = {420, 200, 200, 15};
+  CHECK(pack_by_cost(model, {200, 200, 15}, model.roomy_capacity()).front().size() == 2);
+  CHECK(pack_by_cost(model, {200, 200, 15}, model.capacity()).front().size() == 1);
+  CHECK(pack_by_cost(model, lengths, model.roomy_capacity()).front().size() == 2);  // 420 alone, as long as is allowed
 }
 
 TEST_CASE("packing: placements keep to the tokens that a rank has room for") {
@@ -245,11 +255,12 @@ TEST_CASE("packing: every document once, caps kept, the bound below all, on rand
     const StepModel model = hand_model(replicas, ranks, least + test::draw(random, 0, 2 * least),
                                        hand_costs(static_cast<double>(test::draw(random, 0, 2000)), 100));
     CAPTURE(lengths, replicas, ranks, model.tokens_per_rank());
-    const StepPacking first_fit = first_fit_packing(model, lengths);
-    const StepPacking packed = pack_by_cost(model, lengths);
+    const Token most_tokens = round % 2 == 0 ? model.capacity() : model.roomy_capacity();
+    const StepPacking first_fit = first_fit_packing(model, lengths, most_tokens);
+    const StepPacking packed = pack_by_cost(model, lengths, most_tokens);
     check_packing(first_fit, model, lengths);
     check_packing(packed, model, lengths);
-    CHECK(packed == pack_by_cost(model, lengths));
+    CHECK(packed == pack_by_cost(model, lengths, most_tokens));
     const double bound = packing_bound_seconds(model, lengths) * (1 - 1e-12);
     CHECK(model.step_seconds(first_fit, lengths) >= bound);
     CHECK(model.step_seconds(packed, lengths) >= bound);
