@@ -6,7 +6,6 @@
 #include <sstream>
 #include <utility>
 
-#include "planner/inputs/document_lengths.hpp"
 #include "planner/inputs/input_text.hpp"
 #include "planner/ir/errors.hpp"
 #include "planner/ir/units.hpp"
@@ -19,6 +18,8 @@ namespace {
 
 /// Drawn documents fill this many batches more than asked, so that first-fit can close the gaps of the one that is planned.
 constexpr std::size_t kSpareBatches = 3;
+/// Of "cluster", "layer", ... in reports.
+constexpr std::size_t kLabelWidth = 9;
 
 std::string count_text(std::size_t count) { return format_count(static_cast<long long>(count)); }
 
@@ -128,11 +129,16 @@ ChosenLayer with_mask(ChosenLayer layer, const std::string& mask) {
   return layer;
 }
 
-ChosenBatch read_batch(const std::string& file_or_name, const std::optional<std::string>& column, std::optional<Token> tokens,
-                       std::size_t batch, std::uint64_t seed) {
+LengthSource read_lengths(const std::string& file_or_name, const std::optional<std::string>& column) {
   const bool built_in = file_or_name.find('/') == std::string::npos && is_data_name(DataKind::lengths, file_or_name);
   LengthSource source = read_document_lengths(data_file(DataKind::lengths, file_or_name), {.column = column});
   if (built_in) source.name = file_or_name;
+  return source;
+}
+
+ChosenBatch read_batch(const std::string& file_or_name, const std::optional<std::string>& column, std::optional<Token> tokens,
+                       std::size_t batch, std::uint64_t seed) {
+  const LengthSource source = read_lengths(file_or_name, column);
   ChosenBatch chosen = source.fixed_batch ? ready_batch(source, tokens, batch)
                                           : pack_batch(source, tokens.value_or(kDefaultTokens), batch, seed);
   chosen.recipe = {source.name, source.fixed_batch ? chosen.batch.tokens() : tokens.value_or(kDefaultTokens), batch, seed};
@@ -140,10 +146,15 @@ ChosenBatch read_batch(const std::string& file_or_name, const std::optional<std:
   return chosen;
 }
 
-PlanningInputs read_inputs(const InputOptions& options) {
+ChosenLayer read_layer(const InputOptions& options) {
   ChosenLayer layer = read_layer(options.model, options.layer);
   if (options.mask) layer = with_mask(std::move(layer), *options.mask);
   if (options.decay) set_decay(*options.decay, layer);
+  return layer;
+}
+
+PlanningInputs read_inputs(const InputOptions& options) {
+  ChosenLayer layer = read_layer(options);
   return {read_cluster(options.cluster, options.gpus), std::move(layer),
           read_batch(options.lengths, options.column, options.tokens, options.batch, options.seed)};
 }
@@ -155,17 +166,27 @@ std::vector<std::string> PlanningInputs::remarks() const {
   return all;
 }
 
+std::string described(const ChosenCluster& cluster) {
+  return labelled("cluster", kLabelWidth,
+                  cluster.topology.name() + " (" + cluster.source + "): " + count_text(cluster.gpus.size()) + " of " +
+                      count_text(cluster.gpus_in_all) + " GPUs (" + device_names(cluster.topology) + ") on " +
+                      count_text(cluster.topology.nodes()) + (cluster.topology.nodes() == 1 ? " node" : " nodes")) +
+         "\n";
+}
+
+std::string described(const ChosenLayer& layer) {
+  return labelled("layer", kLabelWidth,
+                  layer.model.name + ", " + layer.kind.name + " attention (" + count_text(layer.kind.layers.size()) + " of " +
+                      std::to_string(layer.model.layers) + " layers): " + describe(layer.kind.attention)) +
+         "\n";
+}
+
 std::string PlanningInputs::description() const {
   const std::vector<Token>& offsets = batch.batch.offsets;
   Token longest = 0;
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) longest = std::max(longest, offsets[i + 1] - offsets[i]);
-  std::string text;
-  const auto add = [&](const char* label, const std::string& line) { text += labelled(label, 9, line) + "\n"; };
-  add("cluster", cluster.topology.name() + " (" + cluster.source + "): " + count_text(cluster.gpus.size()) + " of " +
-                     count_text(cluster.gpus_in_all) + " GPUs (" + device_names(cluster.topology) + ") on " +
-                     count_text(cluster.topology.nodes()) + (cluster.topology.nodes() == 1 ? " node" : " nodes"));
-  add("layer", layer.model.name + ", " + layer.kind.name + " attention (" + count_text(layer.kind.layers.size()) + " of " +
-                   std::to_string(layer.model.layers) + " layers): " + describe(layer.kind.attention));
+  std::string text = described(cluster) + described(layer);
+  const auto add = [&](const char* label, const std::string& line) { text += labelled(label, kLabelWidth, line) + "\n"; };
   add("batch", batch.recipe.lengths + ", seed " + std::to_string(batch.recipe.seed) + ": batch " +
                    std::to_string(batch.recipe.batch) + " of " + count_text(batch.batches) + ", " +
                    format_count(batch.batch.tokens()) + " of " + format_count(batch.recipe.tokens) + " tokens used by " +

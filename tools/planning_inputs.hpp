@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "planner/inputs/cluster_topology.hpp"
+#include "planner/inputs/document_lengths.hpp"
 #include "planner/inputs/model_shape.hpp"
 #include "planner/inputs/packed_batch.hpp"
 #include "tools/input_options.hpp"
@@ -36,6 +37,11 @@ ChosenLayer read_layer(const std::string& file_or_name, const std::string& layer
 /// The same layer under the mask rule `mask` (mask_rule.hpp). Throws InvalidInput for what is no rule, and for a linear layer
 /// under any but the causal one.
 ChosenLayer with_mask(ChosenLayer layer, const std::string& mask);
+/// --model and --layer, with --mask and --decay applied.
+ChosenLayer read_layer(const InputOptions& options);
+
+/// A file of lengths, or a built-in distribution under its name.
+LengthSource read_lengths(const std::string& file_or_name, const std::optional<std::string>& column);
 
 /// How a batch was made: enough to make it again.
 struct BatchRecipe {
@@ -66,6 +72,10 @@ struct PlanningInputs {
   std::string description() const;
 };
 PlanningInputs read_inputs(const InputOptions& options);
+
+/// The lines "cluster  ..." and "layer    ..." of a report.
+std::string described(const ChosenCluster& cluster);
+std::string described(const ChosenLayer& layer);
 
 /// "H100 SXM", or "H100 SXM, H20" when GPUs differ.
 std::string device_names(const ClusterTopology& cluster);

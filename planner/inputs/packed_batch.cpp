@@ -3,55 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "planner/inputs/batch_rooms.hpp"
 #include "planner/ir/errors.hpp"
 #include "planner/ir/units.hpp"
 
 namespace hsap {
 
 namespace {
-
-/// Room left in each batch, as a binary tree of maxima, so that the first batch with room is found in O(log batches).
-class BatchRooms {
- public:
-  /// The first batch with room for `length` tokens; batches() when none has.
-  std::size_t first_with_room(Token length) const {
-    if (most_[1] < length) return batches_;
-    std::size_t node = 1;
-    while (node < leaves_) node = most_[2 * node] >= length ? 2 * node : 2 * node + 1;
-    return node - leaves_;
-  }
-
-  /// Adds an empty batch with room for `tokens`.
-  void open(Token tokens) {
-    if (batches_ == leaves_) double_leaves();
-    set(batches_++, tokens);
-  }
-
-  void take(std::size_t batch, Token length) { set(batch, most_[leaves_ + batch] - length); }
-
-  std::size_t batches() const { return batches_; }
-
- private:
-  void set(std::size_t batch, Token room) {
-    std::size_t node = leaves_ + batch;
-    most_[node] = room;
-    for (node /= 2; node > 0; node /= 2) most_[node] = std::max(most_[2 * node], most_[2 * node + 1]);
-  }
-
-  void double_leaves() {
-    std::vector<Token> grown(4 * leaves_, 0);
-    std::copy_n(most_.begin() + static_cast<std::ptrdiff_t>(leaves_), batches_,
-                grown.begin() + static_cast<std::ptrdiff_t>(2 * leaves_));
-    leaves_ *= 2;
-    most_ = std::move(grown);
-    for (std::size_t node = leaves_ - 1; node > 0; --node) most_[node] = std::max(most_[2 * node], most_[2 * node + 1]);
-  }
-
-  std::size_t leaves_ = 1;
-  std::size_t batches_ = 0;
-  std::vector<Token> most_ = {0,
-                              0};  // node n has children 2n and 2n+1; leaf of batch b is leaves_ + b; unopened batches have 0
-};
 
 std::string counted(std::size_t count, const std::string& noun) {
   const bool plural_es = noun.ends_with("ch");

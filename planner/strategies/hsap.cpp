@@ -3,6 +3,7 @@
 // all-to-all, member m of a group exchanges keys and values, or queries where asked, with member m of other groups only, so
 // inter-node traffic stays on its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm.
 // Linear attention: contiguous groups, states travel only where a document straddles, as in lasp, lasp2 or zeco.
+#include <algorithm>
 #include <cmath>
 
 #include "planner/ir/errors.hpp"

@@ -16,7 +16,7 @@ class WrongUsage(CommandTest):
 
     def test_help_and_version_work_everywhere(self):
         for command in (("hsap-plan",), ("hsap-plan", "compare"), ("hsap-plan", "plan"), ("hsap-plan", "trace"), ("hsap-plan", "explain"),
-                        ("hsap-plan", "list"), ("hsap-plan", "bench-planner"), ("hsap-run",)):
+                        ("hsap-plan", "list"), ("hsap-plan", "pack"), ("hsap-plan", "bench-planner"), ("hsap-run",)):
             self.assertIn("Example:", self.succeed(*command, "--help"))
         for command in ("hsap-plan", "hsap-run"):
             self.assertRegex(self.succeed(command, "--version"), rf"^{command} \d+\.\d+\.\d+\n$")

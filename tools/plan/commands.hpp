@@ -9,6 +9,7 @@ void add_compare_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
 void add_trace_command(CLI::App& app);
 void add_explain_command(CLI::App& app);
+void add_pack_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_bench_planner_command(CLI::App& app);
 

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   hsap::add_plan_command(app);
   hsap::add_trace_command(app);
   hsap::add_explain_command(app);
+  hsap::add_pack_command(app);
   hsap::add_list_command(app);
   hsap::add_bench_planner_command(app);
   app.require_subcommand(0, 1);

@@ -73,15 +73,6 @@ StrategyOptions parse_strategy_options(const RankingOptions& options) {
   return result;
 }
 
-/// None when attention alone is ranked and the model does not tell it.
-LinearWork linear_work_of(const LayerKind& layer, Objective objective, const ClusterTopology& cluster,
-                          const KernelTimes& kernels) {
-  if (layer.linear_parameters)
-    return linear_work(*layer.linear_parameters, layer.attention.dtype, static_cast<int>(cluster.gpus()), kernels);
-  if (objective == Objective::attention) return {};
-  throw InvalidInput(layer.linear_unknown + "; the time of a layer needs it: add it, or rank by --objective attention");
-}
-
 double buffer_limit(const RankingOptions& options) {
   if (options.buffer.empty()) return std::numeric_limits<double>::infinity();
   try {
@@ -92,6 +83,14 @@ double buffer_limit(const RankingOptions& options) {
 }
 
 }  // namespace
+
+LinearWork linear_work_of(const LayerKind& layer, Objective objective, const ClusterTopology& cluster,
+                          const KernelTimes& kernels) {
+  if (layer.linear_parameters)
+    return linear_work(*layer.linear_parameters, layer.attention.dtype, static_cast<int>(cluster.gpus()), kernels);
+  if (objective == Objective::attention) return {};
+  throw InvalidInput(layer.linear_unknown + "; the time of a layer needs it: add it, or rank by --objective attention");
+}
 
 void check_options(const RankingOptions& options) {
   parse_strategy_options(options);

@@ -42,6 +42,11 @@ void check_options(const RankingOptions& options);
 /// ranked and the model does not tell its linear work.
 Ranking rank_strategies(const PlanningInputs& inputs, const RankingOptions& options);
 
+/// Linear work of the layer. None when attention alone is ranked and the model does not tell it; throws InvalidInput when a
+/// layer is and it does not.
+LinearWork linear_work_of(const LayerKind& layer, Objective objective, const ClusterTopology& cluster,
+                          const KernelTimes& kernels);
+
 /// "1.50 GiB of communication buffers of 2.00 GiB; larger ones would save 1.2 ms (estimate)". @pre the outcome is valid
 std::string buffer_text(const Ranking& ranking, const Outcome& outcome);
 /// "usp: degrees 5x1 need 5 ranks, ..." or "ring 1x2: needs 120 GiB of ...": why an outcome is refused or does not fit.
