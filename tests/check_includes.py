@@ -15,7 +15,8 @@ MAY_INCLUDE = (
     ("planner/inputs", ("planner/ir",)),
     ("planner", ("planner",)),
     # op_graph and walk: estimate() and simulate() start from the same graph, so that they differ in the time of messages only.
-    ("sim", ("planner/ir", "planner/inputs", "planner/cost/kernel_times.hpp", "planner/cost/op_graph.hpp", "planner/cost/walk.hpp")),
+    ("sim", ("planner/ir", "planner/inputs", "planner/cost/kernel_times.hpp", "planner/cost/linear_work.hpp", "planner/cost/op_graph.hpp",
+             "planner/cost/walk.hpp")),
     ("backend", ("planner/ir", "planner/inputs", "planner/cost/kernel_times.hpp")),
     ("tools", ("planner", "sim", "backend")),
     ("tests", ("planner", "sim", "backend", "tools")),
