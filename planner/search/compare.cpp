@@ -82,7 +82,11 @@ class Comparer {
  public:
   Comparer(const CompareRequest& request, const ClusterTopology& cluster, const KernelTimes& kernels,
            const Evaluator& evaluator, const Progress& progress)
-      : request_(request), cluster_(cluster), kernels_(kernels), evaluator_(evaluator), progress_(progress) {}
+      : request_(request), cluster_(cluster), kernels_(kernels), evaluator_(evaluator), progress_(progress) {
+    limits_.buffer_bytes = request.problem.buffer_bytes;
+    for (GpuId gpu = 0; gpu < cluster.gpus(); ++gpu)
+      limits_.memory_bytes = std::min(limits_.memory_bytes, cluster.device(gpu).memory_bytes);
+  }
 
   Comparison run() {
     std::vector<const Strategy*> strategies;
@@ -158,21 +162,21 @@ class Comparer {
     Problem problem = problem_for(strategy, request_.problem);
     const bool contaminates = request_.as_published && strategy.published_ignores_documents() && problem.mask.documents() > 1;
     if (contaminates) problem = without_documents(std::move(problem));
-    const Screening screening =
-        screen_options(strategy, problem, degrees, known_part(strategy, request_.options), ranked_work(), cluster_, kernels_);
+    const Screening screening = screen_options(strategy, problem, degrees, known_part(strategy, request_.options), limits_,
+                                               ranked_work(), cluster_, kernels_);
     if (screening.fastest.empty()) return {refused(strategy, problem, degrees, screening.refusal), {}};
     std::optional<Measured> best;
     const auto order = [&](const Measured& measured) {
       return std::pair(!measured.outcome.fits, seconds_of(measured.outcome));
     };
     std::size_t evaluated = 0;
-    for (const ScreenedOptions* finalist : screening.finalists(problem.buffer_bytes)) {
+    for (const ScreenedOptions* finalist : screening.finalists(limits_)) {
       if (evaluated++ == kFinalists) break;
       if (best && best->outcome.fits && finalist->seconds >= (1 + kEstimateSlack) * seconds_of(best->outcome)) break;
       Measured measured = measure(strategy, problem, degrees, finalist->options);
       if (!best || order(measured) < order(*best)) best = std::move(measured);
     }
-    best->outcome.seconds_for_buffer = screening.seconds_for_buffer(problem.buffer_bytes);
+    best->outcome.seconds_for_buffer = screening.seconds_for_buffer(limits_);
     if (contaminates) best->outcome.contamination = contamination(strategy, best->outcome);
     return *std::move(best);
   }
@@ -224,26 +228,23 @@ class Comparer {
   void check_memory(const Schedule& schedule, Outcome& outcome) const {
     const MemoryUse use = peak_memory(schedule);
     outcome.peak_memory_bytes = use.peak_bytes;
-    double capacity = std::numeric_limits<double>::infinity();
-    for (GpuId gpu = 0; gpu < schedule.ranks.size(); ++gpu) capacity = std::min(capacity, cluster_.device(gpu).memory_bytes);
     outcome.communication_buffer_bytes = communication_buffer_bytes(schedule);
-    const double buffer = request_.problem.buffer_bytes;
-    outcome.fits = use.peak_bytes <= capacity && outcome.communication_buffer_bytes <= buffer;
-    if (outcome.communication_buffer_bytes > buffer)
+    outcome.fits = use.peak_bytes <= limits_.memory_bytes && outcome.communication_buffer_bytes <= limits_.buffer_bytes;
+    if (outcome.communication_buffer_bytes > limits_.buffer_bytes)
       outcome.reason = "needs " + format_bytes(outcome.communication_buffer_bytes) +
-                       " of communication buffers, the limit is " + format_bytes(buffer) +
+                       " of communication buffers, the limit is " + format_bytes(limits_.buffer_bytes) +
                        ", and no option set tried needs less";
-    if (use.peak_bytes > capacity)
-      outcome.reason = "needs " + format_bytes(use.peak_bytes) + " of " + format_bytes(capacity) + " in " +
+    if (use.peak_bytes > limits_.memory_bytes)
+      outcome.reason = "needs " + format_bytes(use.peak_bytes) + " of " + format_bytes(limits_.memory_bytes) + " in " +
                        to_string(use.peak_phase) + "; largest: " + use.largest_term + " " +
                        format_bytes(use.largest_term_bytes);
   }
 
   void rank(Comparison& comparison) const {
     std::vector<Outcome>& outcomes = comparison.outcomes;
-    const double buffer = request_.problem.buffer_bytes;
     const auto order = [&](const Outcome& outcome) {
-      const double too_large = outcome.communication_buffer_bytes > buffer ? outcome.communication_buffer_bytes : 0;
+      const double too_large =
+          outcome.communication_buffer_bytes > limits_.buffer_bytes ? outcome.communication_buffer_bytes : 0;
       return std::tuple(!outcome.valid, outcome.attention != request_.problem.shape.kind, outcome.contamination.has_value(),
                         !outcome.fits, too_large, seconds_of(outcome));
     };
@@ -265,6 +266,7 @@ class Comparer {
   const KernelTimes& kernels_;
   const Evaluator& evaluator_;
   const Progress& progress_;
+  MemoryLimits limits_;                         ///< of the rank that has least
   std::optional<LayerTimeline> best_timeline_;  ///< of the best outcome so far
   double best_seconds_ = 0;
 };

@@ -14,17 +14,18 @@ namespace {
 constexpr std::size_t kRefined = 3;
 
 bool faster(const ScreenedOptions& a, const ScreenedOptions& b) {
-  return std::tie(a.seconds, a.buffer_bytes) < std::tie(b.seconds, b.buffer_bytes);
+  return std::tie(a.seconds, a.buffer_bytes, a.memory_bytes) < std::tie(b.seconds, b.buffer_bytes, b.memory_bytes);
 }
 
 class Screener {
  public:
   Screener(const Strategy& strategy, const Problem& problem, const Degrees& degrees, const StrategyOptions& forced,
-           const LinearWork& work, const ClusterTopology& cluster, const KernelTimes& kernels)
+           const MemoryLimits& limits, const LinearWork& work, const ClusterTopology& cluster, const KernelTimes& kernels)
       : strategy_(strategy),
         problem_(problem),
         degrees_(degrees),
         forced_(forced),
+        limits_(limits),
         work_(work),
         cluster_(cluster),
         kernels_(kernels) {}
@@ -34,7 +35,7 @@ class Screener {
     std::vector<StrategyOptions> good;
     for (const ScreenedOptions& screened : result_.fastest)
       if (good.size() < kRefined) good.push_back(screened.options);
-    const std::vector<const ScreenedOptions*> finalists = result_.finalists(problem_.buffer_bytes);
+    const std::vector<const ScreenedOptions*> finalists = result_.finalists(limits_);
     if (!finalists.empty() && std::find(good.begin(), good.end(), finalists.front()->options) == good.end())
       good.push_back(finalists.front()->options);
     for (const StrategyOptions& options : good)
@@ -69,6 +70,7 @@ class Screener {
   const Problem& problem_;
   const Degrees& degrees_;
   const StrategyOptions& forced_;
+  const MemoryLimits& limits_;
   const LinearWork& work_;
   const ClusterTopology& cluster_;
   const KernelTimes& kernels_;
@@ -78,24 +80,27 @@ class Screener {
 
 }  // namespace
 
-std::vector<const ScreenedOptions*> Screening::finalists(double buffer_bytes) const {
+std::vector<const ScreenedOptions*> Screening::finalists(const MemoryLimits& limits) const {
+  const auto use = [&](const ScreenedOptions& screened) {  // of what there is; at most 1 keeps the limits
+    return std::max(screened.buffer_bytes / limits.buffer_bytes, screened.memory_bytes / limits.memory_bytes);
+  };
   std::vector<const ScreenedOptions*> result;
   for (const ScreenedOptions& screened : fastest)
-    if (screened.buffer_bytes <= buffer_bytes) result.push_back(&screened);
+    if (use(screened) <= 1) result.push_back(&screened);
   if (!result.empty() || fastest.empty()) return result;
-  return {&*std::min_element(fastest.begin(), fastest.end(), [](const ScreenedOptions& a, const ScreenedOptions& b) {
-    return a.buffer_bytes < b.buffer_bytes;
-  })};
+  return {&*std::min_element(fastest.begin(), fastest.end(),
+                             [&](const ScreenedOptions& a, const ScreenedOptions& b) { return use(a) < use(b); })};
 }
 
-double Screening::seconds_for_buffer(double buffer_bytes) const {
-  return fastest.empty() ? 0 : finalists(buffer_bytes).front()->seconds - fastest.front().seconds;
+double Screening::seconds_for_buffer(const MemoryLimits& limits) const {
+  if (fastest.empty()) return 0;
+  return finalists(limits).front()->seconds - finalists({.memory_bytes = limits.memory_bytes}).front()->seconds;
 }
 
 Screening screen_options(const Strategy& strategy, const Problem& problem, const Degrees& degrees,
-                         const StrategyOptions& forced, const LinearWork& work, const ClusterTopology& cluster,
-                         const KernelTimes& kernels) {
-  return Screener(strategy, problem, degrees, forced, work, cluster, kernels).run();
+                         const StrategyOptions& forced, const MemoryLimits& limits, const LinearWork& work,
+                         const ClusterTopology& cluster, const KernelTimes& kernels) {
+  return Screener(strategy, problem, degrees, forced, limits, work, cluster, kernels).run();
 }
 
 }  // namespace hsap
