@@ -81,15 +81,16 @@ class Screener {
 }  // namespace
 
 std::vector<const ScreenedOptions*> Screening::finalists(const MemoryLimits& limits) const {
-  const auto use = [&](const ScreenedOptions& screened) {  // of what there is; at most 1 keeps the limits
-    return std::max(screened.buffer_bytes / limits.buffer_bytes, screened.memory_bytes / limits.memory_bytes);
+  const auto excess = [&](const ScreenedOptions& screened) {  // over either limit, relative to it
+    const auto over = [](double bytes, double limit) { return bytes <= limit ? 0 : bytes / limit; };
+    return std::max(over(screened.buffer_bytes, limits.buffer_bytes), over(screened.memory_bytes, limits.memory_bytes));
   };
   std::vector<const ScreenedOptions*> result;
   for (const ScreenedOptions& screened : fastest)
-    if (use(screened) <= 1) result.push_back(&screened);
+    if (excess(screened) == 0) result.push_back(&screened);
   if (!result.empty() || fastest.empty()) return result;
   return {&*std::min_element(fastest.begin(), fastest.end(),
-                             [&](const ScreenedOptions& a, const ScreenedOptions& b) { return use(a) < use(b); })};
+                             [&](const ScreenedOptions& a, const ScreenedOptions& b) { return excess(a) < excess(b); })};
 }
 
 double Screening::seconds_for_buffer(const MemoryLimits& limits) const {
