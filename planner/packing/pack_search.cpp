@@ -67,7 +67,7 @@ std::vector<PackedStep> candidates_of(Pack pack, const StepModel& model, const s
   return steps;
 }
 
-/// The first one, unless a later one is clearly faster; what is measured counts to the last digit.
+/// The first one, unless a later one is clearly faster; what is planned counts to the last digit.
 PackedStep best_of(std::vector<PackedStep> steps) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < steps.size(); ++i)
@@ -108,7 +108,7 @@ class Searcher {
     for (const std::vector<Token>& lengths : request_.batches) {
       const auto best = [&](Pack pack) {
         std::vector<PackedStep> steps = candidates_of(pack, model, lengths);
-        if (planner) measure(*planner, lengths, result.mesh, steps);
+        if (planner) plan(*planner, lengths, result.mesh, steps);
         ++done_;
         return best_of(std::move(steps));
       };
@@ -121,13 +121,12 @@ class Searcher {
     return result;
   }
 
-  void measure(const StepPlanner& planner, const std::vector<Token>& lengths, const Mesh& mesh,
-               std::vector<PackedStep>& steps) {
+  void plan(const StepPlanner& planner, const std::vector<Token>& lengths, const Mesh& mesh, std::vector<PackedStep>& steps) {
     for (PackedStep& step : steps)
       step.planned = planner.plan(step.packing, lengths, [&] {
         if (progress_)
           progress_(done_, 2 * request_.replicas.size() * request_.batches.size(),
-                    named(mesh) + ", micro-batch " + std::to_string(++measured_));
+                    named(mesh) + ", micro-batch " + std::to_string(++planned_));
       });
   }
 
@@ -168,8 +167,8 @@ class Searcher {
   const ClusterTopology& cluster_;
   const PackProgress& progress_;
   LongestDocument longest_;
-  std::size_t done_ = 0;      ///< batches on a mesh, packed by cost or first-fit
-  std::size_t measured_ = 0;  ///< micro-batches
+  std::size_t done_ = 0;     ///< batches on a mesh, packed by cost or first-fit
+  std::size_t planned_ = 0;  ///< micro-batches
 };
 
 }  // namespace

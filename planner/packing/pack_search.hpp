@@ -1,7 +1,7 @@
 // The search over meshes: how many replicas, or one pool, for global batches that are trained one after the other. For each
 // number of replicas documents are packed by cost and, to compare with, first-fit, each into micro-batches that fill memory and
 // into such that leave the placement some room (StepModel::roomy_capacity). The best is kept, so that a packing is never slower
-// than first-fit on its mesh. A predictor, where one is given, measures all of them and has the last word.
+// than first-fit on its mesh. A predictor, where one is given, has the last word, on real plans of them all.
 #pragma once
 
 #include <cstddef>
@@ -60,7 +60,7 @@ struct PackResult {
   std::optional<std::size_t> best_first_fit() const;
 };
 
-/// Called as micro-batches are measured: how many times a batch has been packed on a mesh, of how many, and what was measured.
+/// Called as micro-batches are planned: how many times a batch has been packed on a mesh, of how many, and what was planned.
 using PackProgress = std::function<void(std::size_t, std::size_t, const std::string&)>;
 
 /// Microseconds per document without an evaluator. Throws InvalidInput for a number of replicas that does not divide the GPUs,

@@ -11,10 +11,10 @@
 // with the least keys that plans of whole rows move under a rank's caps on tokens and cost (bounds/row_atomic_volume.hpp,
 // bounds/topology.hpp: our derivation). Keys are counted for causal layers without window or blocks only. A replica's step is
 // the sum over its micro-batches, the step of all replicas the longest of these: with gradient accumulation they meet at its
-// end. Under the model two micro-batches are never slower as one, as long as memory does not ask for a tighter placement (each
-// term is at most the sum of theirs, since the caps of the union are no smaller), so as few as memory allows are run. Left out:
-// short kernels below their best rate, cuts of whole rows, contention, the optimizer and the sum of gradients at the end, which
-// depend little on the packing.
+// end. Under the model two micro-batches are never slower as one while memory does not ask for a tighter placement: each term
+// is at most the sum of theirs, since the caps of the union are no smaller. So as few as memory allows are run, or as few as
+// leave the placement room (roomy_capacity()). Left out: short kernels below their best rate, cuts of whole rows, contention,
+// the optimizer and the sum of gradients at the end, which depend little on the packing.
 #pragma once
 
 #include <cstddef>

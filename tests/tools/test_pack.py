@@ -37,7 +37,7 @@ class Pack(CommandTest):
                 self.assertEqual(mesh["reason"], "")
                 self.assertGreaterEqual(mesh["gain"], 0)
                 self.assertGreaterEqual(mesh["packed"]["modelled_seconds"], mesh["bound_seconds"] * (1 - 1e-9))
-                self.assertEqual(mesh["packed"]["measured_seconds"] is None, evaluator == "none")
+                self.assertEqual(mesh["packed"]["planned_seconds"] is None, evaluator == "none")
 
     def test_packing_by_cost_gains_over_first_fit_that_puts_the_long_documents_together(self):
         out = self.pack("--dp", 2)
@@ -98,8 +98,8 @@ class Pack(CommandTest):
         self.assertEqual([mesh["dp"] for mesh in out["meshes"] if mesh["reason"]], [4])  # 16,000 tokens need two ranks
 
     def test_attention_alone_and_barriers_are_packed_too(self):
-        layer = self.pack("--dp", 2)["chosen"]["packed"]["measured_seconds"]
-        self.assertLess(self.pack("--dp", 2, "--objective", "attention")["chosen"]["packed"]["measured_seconds"], layer)
+        layer = self.pack("--dp", 2)["chosen"]["packed"]["planned_seconds"]
+        self.assertLess(self.pack("--dp", 2, "--objective", "attention")["chosen"]["packed"]["planned_seconds"], layer)
         self.assertGreaterEqual(self.pack("--dp", 2, "--barrier")["meshes"][1]["packed"]["modelled_seconds"], 0)
 
     def test_mistakes_are_answered_with_what_works(self):

@@ -14,9 +14,9 @@ Json share_json(const Share& share) {
 
 Json steps_json(const std::vector<PackedStep>& steps, const PackRun& run) {
   const Balance balance = balance_of(steps, run);
-  const bool measured = steps.front().planned.has_value();
+  const bool planned = steps.front().planned.has_value();
   Json json = {{"modelled_seconds", modelled_seconds(steps)},
-               {"measured_seconds", measured ? Json(total_seconds(steps)) : Json()},
+               {"planned_seconds", planned ? Json(total_seconds(steps)) : Json()},
                {"most_micro_batches", most_micro_batches(steps)},
                {"cost_over_mean", balance.cost},
                {"tokens_over_mean", balance.tokens}};
@@ -44,7 +44,7 @@ Json replica_json(const PackRun& run, std::size_t b, std::size_t replica) {
     micro_batch["modelled_seconds"] = step.seconds[replica][m];
     if (step.planned) {
       const PlannedMicroBatch& planned = step.planned->replicas[replica][m];
-      micro_batch["measured_seconds"] = planned.seconds;
+      micro_batch["planned_seconds"] = planned.seconds;
       micro_batch["degrees"] = to_string(planned.degrees);
       micro_batch["most_tokens_of_a_rank"] = planned.most_tokens;
       micro_batch["peak_memory_bytes"] = planned.peak_memory_bytes;
@@ -89,7 +89,7 @@ Json packing_report_json(const PackRun& run, const PackOptions& options) {
     const PackedStep& step = run.chosen().packed[b];
     Json batch = {{"batch", run.batches.first + b},
                   {"modelled_seconds", step.step_seconds()},
-                  {"measured_seconds", step.planned ? Json(step.planned->seconds()) : Json()},
+                  {"planned_seconds", step.planned ? Json(step.planned->seconds()) : Json()},
                   {"replicas", Json::array()}};
     for (std::size_t r = 0; r < step.packing.size(); ++r) batch["replicas"].push_back(replica_json(run, b, r));
     json["batches"].push_back(std::move(batch));

@@ -66,10 +66,11 @@ void add_pack_options(CLI::App& command, PackOptions& options) {
       ->check(kWholeNumber)
       ->group(group);
   command
-      .add_option("--evaluator", options.evaluator,
-                  "Predictor that measures each micro-batch as strategy hsap plans it: estimate (no contention), simulate "
-                  "(shared links), or none (the step model alone); default " +
-                      options.evaluator)
+      .add_option(
+          "--evaluator", options.evaluator,
+          "Predictor of the times of micro-batches, each really planned by strategy hsap: estimate (no contention), simulate "
+          "(shared links), or none (the step model alone); default " +
+              options.evaluator)
       ->type_name("NAME")
       ->group(group);
   command

@@ -1,6 +1,7 @@
 #include "tools/plan/packing_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "planner/ir/units.hpp"
@@ -20,7 +21,8 @@ constexpr std::size_t kMostRows = 32;
 std::string mesh_text(const Mesh& mesh) { return std::to_string(mesh.replicas) + "x" + std::to_string(mesh.ranks); }
 std::string scheme_text(const Mesh& mesh) { return mesh.replicas == 1 ? "pool" : "replicas"; }
 std::string count_text(std::size_t count) { return format_count(static_cast<long long>(count)); }
-std::string percent_text(double part) { return format_number(100 * part, 1) + " %"; }
+/// With one decimal, and no sign before what rounds to nothing.
+std::string percent_text(double part) { return format_number(std::abs(part) < 5e-4 ? 0 : 100 * part, 1) + " %"; }
 
 void print_lines(std::ostream& out, const TextTable& table, std::size_t bold_row) {
   const std::vector<std::string> lines = table.lines();
@@ -39,14 +41,14 @@ class Milliseconds {
 };
 
 void print_meshes(std::ostream& out, const PackRun& run, const std::string& evaluator) {
-  const bool measured = evaluator != "none";
+  const bool planned = evaluator != "none";
   const auto batches = static_cast<double>(run.batches.lengths.size());
   TextTable table;
   table.add_column("scheme", Align::left);
   for (const char* header : {"\n\nDPxSP", "\ntokens\n/ rank", "most\nmicro-\nbatches", "\ncost\n/ mean", "\ntokens\n/ mean",
                              "model\nstep\nms", "\nfirst-fit\nms", "\n\ngain", "\ntimes\nbound"})
     table.add_column(header, Align::right);
-  if (measured)
+  if (planned)
     for (const std::string& header : {evaluator + "\nstep\nms", std::string("\nfirst-fit\nms"), std::string("\n\ngain")})
       table.add_column(header, Align::right);
   Milliseconds ms;
@@ -74,7 +76,7 @@ void print_meshes(std::ostream& out, const PackRun& run, const std::string& eval
         percent_text(gain_over(first_fit, packed)),
         format_number(packed / mesh.bound_seconds, 3),
     };
-    if (measured) {
+    if (planned) {
       cells.push_back(ms.text(total_seconds(mesh.packed) / batches));
       cells.push_back(ms.text(total_seconds(mesh.first_fit) / batches));
       cells.push_back(percent_text(gain_over(total_seconds(mesh.first_fit), total_seconds(mesh.packed))));
@@ -91,14 +93,14 @@ struct Row {
   std::string batch, replica, micro_batch;
   Share share;
   double modelled = 0;
-  std::optional<double> measured;
+  std::optional<double> planned;
   std::string degrees;
 };
 
 Row& operator+=(Row& sum, const Row& row) {
   sum.share += row.share;
   sum.modelled += row.modelled;
-  if (row.measured) sum.measured = sum.measured.value_or(0) + *row.measured;
+  if (row.planned) sum.planned = sum.planned.value_or(0) + *row.planned;
   return sum;
 }
 
@@ -114,7 +116,7 @@ std::vector<Row> micro_batch_rows(const PackRun& run, std::size_t b, std::size_t
             {},
             "-"};
     if (step.planned) {
-      row.measured = step.planned->replicas[replica][m].seconds;
+      row.planned = step.planned->replicas[replica][m].seconds;
       row.degrees = to_string(step.planned->replicas[replica][m].degrees);
     }
     rows.push_back(std::move(row));
@@ -139,7 +141,7 @@ std::vector<Row> chosen_rows(const PackRun& run) {
       replicas.push_back(replica_row(run, b, r));
       batch.share += replicas.back().share;
     }
-    if (steps[b].planned) batch.measured = steps[b].planned->seconds();
+    if (steps[b].planned) batch.planned = steps[b].planned->seconds();
     batches.push_back(std::move(batch));
   }
   if (micro_batches.size() <= kMostRows) return micro_batches;
@@ -150,13 +152,13 @@ void print_chosen(std::ostream& out, const PackRun& run) {
   std::vector<Row> rows = chosen_rows(run);
   const std::size_t all = rows.size();
   rows.resize(std::min(all, kMostRows));
-  const bool measured = rows.front().measured.has_value();
+  const bool planned = rows.front().planned.has_value();
   TextTable table;
   for (const char* header : {"global\nbatch", "\nreplica", "micro-\nbatch", "\ndocuments", "\ntokens", "longest\ndocument",
                              "pairs\n1e9", "work\n/ tokens", "model\nms"})
     table.add_column(header, Align::right);
-  if (measured) {
-    table.add_column("measured\nms", Align::right);
+  if (planned) {
+    table.add_column("planned\nms", Align::right);
     table.add_column("\ndegrees", Align::right);
   }
   Milliseconds ms;
@@ -179,8 +181,8 @@ void print_chosen(std::ostream& out, const PackRun& run) {
         format_number(static_cast<double>(row.share.pairs) / kGiga, decimals_for(pairs)),
         row.share.tokens > 0 ? format_number(row.share.cost / static_cast<double>(row.share.tokens) / mean, 2) : "-",
         ms.text(row.modelled)};
-    if (measured) {
-      cells.push_back(ms.text(*row.measured));
+    if (planned) {
+      cells.push_back(ms.text(*row.planned));
       cells.push_back(row.degrees);
     }
     table.add_row(std::move(cells));
@@ -193,12 +195,12 @@ void print_gain(std::ostream& out, const PackRun& run, const std::string& evalua
   const auto batches = static_cast<double>(run.batches.lengths.size());
   const MeshResult& chosen = run.chosen();
   const double seconds = total_seconds(chosen.packed);
-  const bool measured = evaluator != "none";
+  const bool planned = evaluator != "none";
   const auto add = [&](const std::string& label, const std::string& text) { out << labelled(label, kLabel, text) << '\n'; };
   add("chosen", bold(scheme_text(chosen.mesh) + ", DP " + std::to_string(chosen.mesh.replicas) + " x SP " +
                      std::to_string(chosen.mesh.ranks) + ": " + format_seconds(seconds / batches) +
-                     " of a step in each layer (" + (measured ? evaluator : "step model") + ")") +
-                    (measured ? ", " + format_seconds(modelled_seconds(chosen.packed) / batches) + " by the step model" : ""));
+                     " of a step in each layer (" + (planned ? evaluator : "step model") + ")") +
+                    (planned ? ", " + format_seconds(modelled_seconds(chosen.packed) / batches) + " by the step model" : ""));
   std::string gain = percent_text(gain_over(total_seconds(chosen.first_fit), seconds)) + " over first-fit on the same ranks";
   const std::size_t other = *run.result.best_first_fit();
   if (other != *run.result.chosen) {
@@ -252,9 +254,9 @@ void print_meaning(std::ostream& out, const PackRun& run, const std::string& eva
              kLineWidth, 0)
       << '\n';
   if (evaluator == "none") return;
-  out << wrapped("Measured by " + evaluator +
-                     ": every micro-batch planned by strategy hsap on its replica, the best of its degrees; replicas do not "
-                     "disturb each other.",
+  out << wrapped("Times by " + evaluator +
+                     ": every micro-batch really planned by strategy hsap on its replica, the best of its degrees; "
+                     "replicas do not disturb each other.",
                  kLineWidth, 0)
       << '\n';
   std::istringstream sources(run.kernel_provenance);
