@@ -294,7 +294,7 @@ PackRequest request_for(const ClusterTopology& cluster, const std::vector<std::v
 
 MakeEvaluator by_estimate() {
   return [](const ClusterTopology& cluster, const KernelTimes& kernels) {
-    return [&](const Schedule& schedule) { return estimate(schedule, cluster, kernels); };
+    return [&](const Schedule& schedule, const LinearWork& work) { return estimate_layer(schedule, work, cluster, kernels); };
   };
 }
 
