@@ -54,8 +54,10 @@ Mesh make_mesh(const ClusterTopology& cluster, int replicas) {
 
 StepModel::StepModel(StepCosts costs, Mesh mesh, Token tokens_per_rank)
     : costs_(std::move(costs)), mesh_(std::move(mesh)), tokens_per_rank_(tokens_per_rank) {
-  if (tokens_per_rank < 1)
-    throw InvalidInput("tokens per rank: found " + std::to_string(tokens_per_rank) + ", expected at least 1");
+  constexpr Token kMost = 1'000'000'000'000;  // so that products of it stay numbers
+  if (tokens_per_rank < 1 || tokens_per_rank > kMost)
+    throw InvalidInput("tokens per rank: found " + std::to_string(tokens_per_rank) + ", expected at least 1 and at most " +
+                       std::to_string(kMost));
 }
 
 Token StepModel::roomy_capacity() const {

@@ -39,7 +39,7 @@ std::vector<int> possible_replicas(const ClusterTopology& cluster);
 
 class StepModel {
  public:
-  /// `tokens_per_rank`: most that a rank holds of a micro-batch. Throws InvalidInput when that is below 1.
+  /// `tokens_per_rank`: most that a rank holds of a micro-batch. Throws InvalidInput when that is below 1 or above a trillion.
   StepModel(StepCosts costs, Mesh mesh, Token tokens_per_rank);
 
   const StepCosts& costs() const { return costs_; }

@@ -360,6 +360,7 @@ TEST_CASE("packing: what makes no sense is refused") {
   CHECK_THROWS_AS(search_packings(request_for(cluster, {{}}, 10), cluster), InvalidInput);
   CHECK_THROWS_AS(search_packings(request_for(cluster, {{4, 0}}, 10), cluster), InvalidInput);
   CHECK_THROWS_AS(hand_model(1, 1, 0), InvalidInput);
+  CHECK_THROWS_AS(hand_model(1, 1, kUncapped), InvalidInput);
 }
 
 TEST_CASE("packing: linear attention and masks with windows are packed too") {

@@ -109,7 +109,8 @@ class Pack(CommandTest):
         self.assertIn("expected estimate", refuse("--evaluator", "guess"))
         self.assertIn("expected layer", refuse("--objective", "tokens"))
         self.assertIn("at least 1", refuse("--batches", 0))
-        self.assertIn("at least 1", refuse("--tokens-per-rank", 0))
+        for tokens in (0, 10**15):
+            self.assertIn("at least 1", refuse("--tokens-per-rank", tokens))
         line = refuse("--tokens-per-rank", 2000)
         self.assertIn("document 0 of global batch 0 has 16,000 tokens", line)
         self.assertIn("4,000 tokens per rank would do", line)
