@@ -103,8 +103,8 @@ TEST_CASE("E5 (Megatron-LM 5100): every rank sends before it receives, for ever:
     const Degrees degrees = strategy == "ulysses" ? Degrees{4, 1} : Degrees{1, 4};
     const Schedule schedule = find_strategy(strategy).lower(problem, degrees);
     CHECK_NOTHROW(verify(schedule, problem.mask));
-    CHECK_THAT(refusal_of(with_blocking_sends(schedule)),
-               Contains("the ranks wait for each other for ever: rank 0, forward op") && Contains("waits for rank"));
+    CHECK_THAT(refusal_of(with_blocking_sends(schedule)), Contains("the ranks wait for each other for ever: rank ") &&
+                                                              Contains(", forward op") && Contains("waits for rank"));
   }
 }
 
