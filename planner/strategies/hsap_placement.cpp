@@ -73,8 +73,8 @@ double cap_of(const Problem& problem, const Groups& groups, double wanted) {
   return std::max(wanted, smallest_token_cap(problem.mask.tokens(), groups.count));
 }
 
-/// Balances pairs alone, and keeps tokens even: for a barrier between attention and linear work, and for ranks that wait for
-/// each other's gradients.
+/// Balances pairs alone, and keeps tokens even: for a barrier between attention and linear work. The search tries it without
+/// one, too.
 Placement even_cost_cut(const Problem& problem, const Groups& groups) {
   return place_cost_cut(
       problem.mask, groups.count,

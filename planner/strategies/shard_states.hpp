@@ -1,6 +1,6 @@
 // Linear attention over contiguous shards: each rank attends inside its shard, and what came before reaches it as one state
 // S = sum k^T v per kv head. A state is zero at document starts, so only a document that straddles two shards makes one travel.
-// This file is what every way of handing states on has in common (state_chain: lasp and hsap; lasp2; zeco): where documents
+// This file is what every way of handing states on has in common (state_chain, state_gather, state_scan): where documents
 // straddle, and what a shard computes. Bytes of one state: kv_heads x qk_dim x v_dim x 4 (fp32), whatever the shard's length.
 //
 //   forward   o += q S (rows of the straddling document)               states go to the right, from S' = sum k^T v of the rows
