@@ -8,11 +8,14 @@ namespace hsap {
 
 namespace {
 
-bool cheaper(const Piece& a, const Piece& b) {
-  if (a.cost_per_token != b.cost_per_token) return a.cost_per_token < b.cost_per_token;
-  if (a.begin + a.end != b.begin + b.end) return a.begin + a.end < b.begin + b.end;
-  return a.document != b.document ? a.document < b.document : a.begin < b.begin;
-}
+struct Cheaper {
+  bool operator()(const Piece& a, const Piece& b) const {
+    if (a.cost_per_token != b.cost_per_token) return a.cost_per_token < b.cost_per_token;
+    if (a.begin + a.end != b.begin + b.end) return a.begin + a.end < b.begin + b.end;
+    return a.document != b.document ? a.document < b.document : a.begin < b.begin;
+  }
+};
+constexpr Cheaper cheaper;
 
 }  // namespace
 

@@ -89,13 +89,16 @@ struct TokenLimits {
 };
 
 /// Pieces of one document that touch become one.
-std::vector<Piece> merge(std::vector<Piece> pieces, const RowCost& rows) {
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+std::vector<Piece> merge(const std::vector<Piece>& pieces, const DocumentMask& mask, const RowCost& rows) {
+  std::vector<Piece> merged, cut;
+  merged.reserve(pieces.size());
+  for (const Piece& piece : pieces) (piece.tokens() < mask.document(piece.document).size() ? cut : merged).push_back(piece);
+  std::sort(cut.begin(), cut.end(), [](const Piece& a, const Piece& b) {
     return a.document != b.document ? a.document < b.document : a.begin < b.begin;
   });
-  std::vector<Piece> merged;
-  for (const Piece& piece : pieces)
-    if (!merged.empty() && merged.back().document == piece.document && merged.back().end == piece.begin)
+  const std::size_t whole = merged.size();
+  for (const Piece& piece : cut)
+    if (merged.size() > whole && merged.back().document == piece.document && merged.back().end == piece.begin)
       merged.back() = Piece(piece.document, merged.back().begin, piece.end, rows);
     else
       merged.push_back(piece);
@@ -117,7 +120,7 @@ std::vector<Bin> fill_groups(const Bin& node, const double* speeds, const TokenL
       group.most = std::clamp(fitting, std::min(group.most, node.tokens / node.groups + 1), group.most);
     }
   }
-  fill_bins(merge(node.pieces, rows), rows, tolerance, {}, groups);
+  fill_bins(merge(node.pieces, mask, rows), rows, tolerance, {}, groups);
   return groups;
 }
 

@@ -27,8 +27,9 @@ void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 /// tail first into pieces of exactly the target, on consecutive bins; what is left, and what is short, goes whole to where most
 /// room is, costliest first. Cutting tail first moves the fewest keys of all cuts into equal costs: whoever holds the last row
 /// of a document needs all its keys, so the costly rows at the end belong on few bins (our derivation: keys moved = sum over
-/// bins and documents of last row - rows held).
-void spread(std::vector<Piece> pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins);
+/// bins and documents of last row - rows held). False as soon as a bin has more tokens than its cap: the rest is then not
+/// placed.
+bool spread(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 
 /// First distribution over empty bins where token caps bind: bins that are full of tokens before they have their cost. Such a
 /// bin of t tokens, filled up with rows that cost q each, has room for a tail of long documents worth target - q t beside what

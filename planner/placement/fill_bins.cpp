@@ -16,9 +16,7 @@ void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins) 
 
 void fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
                std::vector<Bin>& bins) {
-  spread(pieces, rows, tolerance, bins);
-  const bool caps_bind = std::any_of(bins.begin(), bins.end(), [](const Bin& bin) { return bin.token_room() < 0; });
-  if (caps_bind) {
+  if (!spread(pieces, rows, tolerance, bins)) {
     for (Bin& bin : bins) bin.clear();
     spread_under_caps(pieces, rows, tolerance, keys, bins);
   }

@@ -166,11 +166,13 @@ bool level_once(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
   bool moved = false;
   for (; !donors.empty(); donors.pop()) {
     Bin& from = bins[donors.top().second];
+    from.sort();
     std::vector<Entry> refused;
     while (from.room() < -tolerance * from.target && !rooms.empty() && refused.size() < kRefusals) {
       const Entry entry = rooms.top();
       rooms.pop();
       Bin& to = bins[entry.second];
+      to.sort();
       const std::optional<Move> move = MoveFinder(from, to, rows).find();
       if (!move) {
         refused.push_back(entry);
@@ -189,7 +191,6 @@ bool level_once(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
 
 void level_costs(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
   if (std::none_of(bins.begin(), bins.end(), [&](const Bin& bin) { return bin.room() < -tolerance * bin.target; })) return;
-  for (Bin& bin : bins) bin.sort();
   for (int pass = 0; pass < kPasses; ++pass)
     if (!level_once(bins, rows, tolerance)) return;
 }

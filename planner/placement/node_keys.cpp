@@ -54,7 +54,11 @@ void make_room_for_keys(const DocumentMask& mask, const RowCost& rows, double to
 
 double pairs_of_taking_in(const Bin& node, const DocumentMask& mask, const KeyPrice& keys) {
   if (keys.pairs_per_key == 0 || keys.pairs_per_token == 0 || node.groups == 1) return 0;
-  const TokenSet held = node.token_set(mask);
+  std::vector<TokenRange> cut;  // rows of documents that other nodes may hold, too
+  for (const Piece& piece : node.pieces)
+    if (const TokenRange document = mask.document(piece.document); piece.tokens() < document.size())
+      cut.push_back({document.begin + piece.begin, document.begin + piece.end});
+  const TokenSet held(std::move(cut));
   const auto entering = static_cast<double>(difference(mask.keys_seen_by(held), held).size());
   return entering / node.groups * keys.pairs_per_key;
 }

@@ -18,6 +18,7 @@ RowCost::RowCost(const DocumentMask& mask, double pairs_per_token) : mask_(&mask
 RowCost RowCost::less(double price) const { return RowCost(*mask_, pairs_per_token_ - price); }
 
 double RowCost::below(std::size_t document, Token row) const {
+  if (row == 0) return 0;
   return static_cast<double>(mask_->rule().pairs(row, length(document))) + pairs_per_token_ * static_cast<double>(row);
 }
 

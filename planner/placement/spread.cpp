@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <queue>
+#include <cstdint>
 #include <utility>
 
 #include "planner/placement/cost_cut_steps.hpp"
@@ -8,15 +8,67 @@ namespace hsap {
 
 namespace {
 
-bool costlier(const Piece& a, const Piece& b) {
-  if (a.cost != b.cost) return a.cost > b.cost;
-  return a.document != b.document ? a.document < b.document : a.begin < b.begin;
+struct Costlier {
+  bool operator()(const Piece& a, const Piece& b) const {
+    if (a.cost != b.cost) return a.cost > b.cost;
+    return a.document != b.document ? a.document < b.document : a.begin < b.begin;
+  }
+};
+constexpr Costlier costlier;
+
+/// Pieces in the order of costlier.
+std::vector<Piece> sorted(const std::vector<Piece>& pieces) {
+  if (std::is_sorted(pieces.begin(), pieces.end(), costlier)) return pieces;
+  std::vector<std::pair<double, std::uint32_t>> order;  // lighter to move about than pieces
+  order.reserve(pieces.size());
+  for (const Piece& piece : pieces) order.emplace_back(piece.cost, static_cast<std::uint32_t>(order.size()));
+  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : costlier(pieces[a.second], pieces[b.second]);
+  });
+  std::vector<Piece> result;
+  result.reserve(pieces.size());
+  for (const auto& [cost, index] : order) result.push_back(pieces[index]);
+  return result;
 }
+
+/// The bin with most room; of equal ones the first. A heap whose top gives way in place, for which std::priority_queue needs
+/// two steps.
+class Rooms {
+ public:
+  explicit Rooms(const std::vector<Bin>& bins) {
+    for (std::size_t i = 0; i < bins.size(); ++i) heap_.push_back({bins[i].room(), i});
+    std::make_heap(heap_.begin(), heap_.end(), less);
+  }
+  std::size_t largest() const { return heap_.front().bin; }
+  /// The largest has only `room` left.
+  void shrink(double room) {
+    const Room moved{room, heap_.front().bin};
+    std::size_t place = 0;
+    while (true) {
+      std::size_t child = 2 * place + 1;
+      if (child >= heap_.size()) break;
+      if (child + 1 < heap_.size() && less(heap_[child], heap_[child + 1])) ++child;
+      if (!less(moved, heap_[child])) break;
+      heap_[place] = heap_[child];
+      place = child;
+    }
+    heap_[place] = moved;
+  }
+
+ private:
+  struct Room {
+    double size;
+    std::size_t bin;
+  };
+  static bool less(const Room& a, const Room& b) { return a.size != b.size ? a.size < b.size : a.bin > b.bin; }
+  std::vector<Room> heap_;
+};
 
 }  // namespace
 
-void spread(std::vector<Piece> pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
-  std::sort(pieces.begin(), pieces.end(), costlier);
+bool spread(const std::vector<Piece>& unsorted, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
+  std::vector<Piece> pieces = sorted(unsorted);
+  for (Bin& bin : bins) bin.pieces.reserve(2 * pieces.size() / bins.size());
   std::size_t next = 0;  // the first bin without a tail
   std::size_t long_ones = 0;
   for (; long_ones < pieces.size() && next < bins.size(); ++long_ones) {
@@ -35,15 +87,14 @@ void spread(std::vector<Piece> pieces, const RowCost& rows, double tolerance, st
   std::sort(pieces.begin(), heads_end, costlier);
   std::inplace_merge(pieces.begin(), heads_end, pieces.end(), costlier);
 
-  std::priority_queue<std::pair<double, std::size_t>> rooms;  // of equal rooms the first bin: indices count down
-  for (std::size_t i = 0; i < bins.size(); ++i) rooms.push({bins[i].room(), bins.size() - 1 - i});
+  Rooms rooms(bins);
   for (const Piece& piece : pieces) {
-    const std::size_t index = rooms.top().second;
-    rooms.pop();
-    Bin& bin = bins[bins.size() - 1 - index];
+    Bin& bin = bins[rooms.largest()];
     bin.add(piece);
-    rooms.push({bin.room(), index});
+    if (bin.token_room() < 0) return false;
+    rooms.shrink(bin.room());
   }
+  return true;
 }
 
 }  // namespace hsap

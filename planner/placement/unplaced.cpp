@@ -93,19 +93,22 @@ Stock::Stock(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
     return a.document != b.document ? a.document < b.document : a.begin < b.begin;
   };
   if (!std::is_sorted(pieces_.begin(), pieces_.end(), before)) std::sort(pieces_.begin(), pieces_.end(), before);
-  sorted_.reserve(pieces_.size());
+  std::vector<Unplaced> documents;
+  documents.reserve(pieces_.size());
   for (Piece& piece : pieces_) {
-    if (sorted_.empty() || sorted_.back().first->document != piece.document) sorted_.push_back({&piece, &piece, 0, 0});
-    Unplaced& document = sorted_.back();
+    if (documents.empty() || documents.back().first->document != piece.document) documents.push_back({&piece, &piece, 0, 0});
+    Unplaced& document = documents.back();
     document.last = &piece + 1;
     document.cost += piece.cost;
     document.tokens += piece.tokens();
   }
-  std::sort(sorted_.begin(), sorted_.end(), [](const Unplaced& a, const Unplaced& b) {
-    const double of_a = a.cost_per_token();
-    const double of_b = b.cost_per_token();
-    return of_a != of_b ? of_a < of_b : a.first->document > b.first->document;
-  });
+  std::vector<std::pair<double, std::size_t>> order;  // cost per token; of equal ones the last document first
+  order.reserve(documents.size());
+  for (std::size_t i = 0; i < documents.size(); ++i)
+    order.emplace_back(documents[i].cost_per_token(), documents.size() - 1 - i);
+  std::sort(order.begin(), order.end());
+  sorted_.reserve(documents.size());
+  for (const auto& [cost_per_token, place] : order) sorted_.push_back(documents[documents.size() - 1 - place]);
   tokens_below_.reserve(sorted_.size() + 1);
   costs_below_.reserve(sorted_.size() + 1);
   for (const Unplaced& document : sorted_) {
