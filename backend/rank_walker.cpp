@@ -79,7 +79,7 @@ void RankWalker::run_stream(int stream, Clock::time_point start) {
   }
 }
 
-bool RankWalker::all_done(const std::vector<OpIndex>& ops) const {
+bool RankWalker::all_done(const OpList& ops) const {
   for (const OpIndex op : ops)
     if (!done_[op]) return false;
   return true;

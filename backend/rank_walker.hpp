@@ -50,7 +50,7 @@ class RankWalker {
   void run(const Op& op, const StateSum& body);
   void run(const Op& op, const StateApply& body);
 
-  bool all_done(const std::vector<OpIndex>& ops) const;
+  bool all_done(const OpList& ops) const;
   SliceView view(const Slice& slice) const;
   SliceView view(const std::optional<Slice>& slice) const;
   std::vector<PostedMessage> posted(const std::vector<Message>& messages) const;

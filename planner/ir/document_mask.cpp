@@ -184,16 +184,29 @@ TokenSet DocumentMask::keys_seen_by(const TokenSet& queries) const {
   return TokenSet(std::move(keys));
 }
 
-TokenSet DocumentMask::queries_seeing(const TokenSet& keys) const {
-  std::vector<TokenRange> queries;
+template <class Visit>
+void DocumentMask::each_seeing(const TokenSet& keys, const Visit& visit) const {
   for (const TokenRange& range : keys.ranges())
     for (std::size_t d = document_of(range.begin); d < documents() && offsets_[d] < range.end; ++d) {
       const SeeingQueries seeing =
           queries_seeing(d, {std::max(range.begin, offsets_[d]), std::min(range.end, offsets_[d + 1])});
-      queries.push_back(seeing.of_sinks);
-      queries.push_back(seeing.of_others);
+      visit(seeing.of_sinks);
+      visit(seeing.of_others);
     }
+}
+
+TokenSet DocumentMask::queries_seeing(const TokenSet& keys) const {
+  std::vector<TokenRange> queries;
+  each_seeing(keys, [&](const TokenRange& range) { queries.push_back(range); });
   return TokenSet(std::move(queries));
+}
+
+void DocumentMask::queries_seeing(const TokenSet& keys, const TokenSet& among, std::vector<TokenRange>& queries) const {
+  queries.clear();
+  each_seeing(keys, [&](const TokenRange& range) {
+    if (range.size() > 0) add_clipped(among, range.begin, range.end, queries);
+  });
+  normalise(queries);
 }
 
 }  // namespace hsap

@@ -56,6 +56,8 @@ class DocumentMask {
   TokenSet keys_seen_by(const TokenSet& queries) const;
   /// Queries that may see some key of `keys`.
   TokenSet queries_seeing(const TokenSet& keys) const;
+  /// Those of them that are in `among`, as normalised ranges in place of what was in `queries`.
+  void queries_seeing(const TokenSet& keys, const TokenSet& among, std::vector<TokenRange>& queries) const;
   /// The same for one non-empty range inside a document: every key of the answer is seen by some row of `rows`, every query of
   /// the answer sees some key. O(1).
   VisibleKeys keys_seen_by(std::size_t document, TokenRange rows) const;
@@ -64,6 +66,10 @@ class DocumentMask {
   bool operator==(const DocumentMask&) const = default;
 
  private:
+  /// Calls visit(queries) for ranges that together are the queries that may see some key of `keys`.
+  template <class Visit>
+  void each_seeing(const TokenSet& keys, const Visit& visit) const;
+
   std::vector<Token> offsets_;
   MaskRule rule_;
 };

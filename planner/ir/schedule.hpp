@@ -202,11 +202,14 @@ using OpBody =
 inline constexpr int kComputeStream = 0;
 inline constexpr int kCommunicationStream = 1;
 
+/// Earlier ops of a phase: seldom more than one on each other stream, so they are kept in place as SliceList is.
+using OpList = boost::container::small_vector<OpIndex, 2>;
+
 struct Op {
   OpIndex id = 0;  ///< its position in the phase's list, so that a reordered list is noticed
   int stream = kComputeStream;
   int step = 0;  ///< round of the strategy it belongs to, for people and traces
-  std::vector<OpIndex> after;
+  OpList after;
   OpBody body;
   bool operator==(const Op&) const = default;
 };

@@ -220,7 +220,8 @@ class ProgramReader {
     op.step = read_field(value, "step", [](const json& number) { return read_int(number, std::numeric_limits<int>::min()); });
     if (value.contains("after"))
       op.after = read_field(value, "after", [&](const json& list) {
-        return read_list(list, [&](const json& number) { return read_index(number, ops_); });
+        const std::vector<OpIndex> earlier = read_list(list, [&](const json& number) { return read_index(number, ops_); });
+        return OpList(earlier.begin(), earlier.end());
       });
     op.body = read_body(value);
     return op;

@@ -15,28 +15,29 @@ std::vector<TokenRange>::const_iterator range_reaching(const std::vector<TokenRa
 
 }  // namespace
 
-TokenSet::TokenSet(std::initializer_list<TokenRange> ranges) : ranges_(ranges) { normalise(); }
+TokenSet::TokenSet(std::initializer_list<TokenRange> ranges) : TokenSet(std::vector<TokenRange>(ranges)) {}
 
-TokenSet::TokenSet(std::vector<TokenRange> ranges) : ranges_(std::move(ranges)) { normalise(); }
+TokenSet::TokenSet(std::vector<TokenRange> ranges) : ranges_(std::move(ranges)) {
+  normalise(ranges_);
+  rows_before_.reserve(ranges_.size());
+  for (const TokenRange& range : ranges_) {
+    rows_before_.push_back(size_);
+    size_ += range.size();
+  }
+}
 
-void TokenSet::normalise() {
-  std::erase_if(ranges_, [](const TokenRange& r) { return r.begin >= r.end; });
+void normalise(std::vector<TokenRange>& ranges) {
   const auto by_begin = [](const TokenRange& a, const TokenRange& b) { return a.begin < b.begin; };
-  if (!std::is_sorted(ranges_.begin(), ranges_.end(), by_begin)) std::sort(ranges_.begin(), ranges_.end(), by_begin);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < ranges_.size(); ++i) {
-    if (kept > 0 && ranges_[i].begin <= ranges_[kept - 1].end)
-      ranges_[kept - 1].end = std::max(ranges_[kept - 1].end, ranges_[i].end);
+  if (!std::is_sorted(ranges.begin(), ranges.end(), by_begin)) std::sort(ranges.begin(), ranges.end(), by_begin);
+  auto kept = ranges.begin();  // ranges before it are done
+  for (const TokenRange& range : ranges) {
+    if (range.begin >= range.end) continue;
+    if (kept != ranges.begin() && range.begin <= std::prev(kept)->end)
+      std::prev(kept)->end = std::max(range.end, std::prev(kept)->end);
     else
-      ranges_[kept++] = ranges_[i];
+      *kept++ = range;
   }
-  ranges_.resize(kept);
-  rows_before_.resize(kept);
-  size_ = 0;
-  for (std::size_t i = 0; i < kept; ++i) {
-    rows_before_[i] = size_;
-    size_ += ranges_[i].size();
-  }
+  ranges.erase(kept, ranges.end());
 }
 
 bool TokenSet::contains(Token token) const {
@@ -109,9 +110,13 @@ TokenSet difference(const TokenSet& a, const TokenSet& b) {
 
 std::vector<TokenRange> clip(const TokenSet& set, Token begin, Token end) {
   std::vector<TokenRange> inside;
-  for (auto it = range_reaching(set.ranges(), begin); it != set.ranges().end() && it->begin < end; ++it)
-    inside.push_back({std::max(begin, it->begin), std::min(end, it->end)});
+  add_clipped(set, begin, end, inside);
   return inside;
+}
+
+void add_clipped(const TokenSet& set, Token begin, Token end, std::vector<TokenRange>& ranges) {
+  for (auto it = range_reaching(set.ranges(), begin); it != set.ranges().end() && it->begin < end; ++it)
+    ranges.push_back({std::max(begin, it->begin), std::min(end, it->end)});
 }
 
 }  // namespace hsap

@@ -39,11 +39,14 @@ class TokenSet {
   bool operator==(const TokenSet& other) const { return ranges_ == other.ranges_; }
 
  private:
-  void normalise();
   std::vector<TokenRange> ranges_;
   std::vector<Token> rows_before_;  // rows_before_[i] = members in ranges_[0..i)
   Token size_ = 0;
 };
+
+/// Sorts, merges what overlaps or touches, and drops empty ranges: what a TokenSet keeps. O(n log n), O(n) when they are
+/// sorted.
+void normalise(std::vector<TokenRange>& ranges);
 
 TokenSet intersection(const TokenSet& a, const TokenSet& b);  ///< O(|a| + |b|), or |b| log |a| when b is much smaller
 TokenSet set_union(const TokenSet& a, const TokenSet& b);     ///< O(|a| + |b|)
@@ -51,5 +54,7 @@ TokenSet difference(const TokenSet& a, const TokenSet& b);    ///< members of a 
 
 /// The part of `set` inside [begin, end), as ranges. O(log n + result).
 std::vector<TokenRange> clip(const TokenSet& set, Token begin, Token end);
+/// The same, added to the end of `ranges`.
+void add_clipped(const TokenSet& set, Token begin, Token end, std::vector<TokenRange>& ranges);
 
 }  // namespace hsap

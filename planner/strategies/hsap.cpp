@@ -99,8 +99,11 @@ class Hsap : public Strategy {
     const bool linear = problem.shape.kind == AttentionKind::linear;
     if (linear) require_linear_options(options);
     std::vector<TokenSet> owned;
-    for (const TokenSet& group : place_hsap(problem, degrees, linear ? "contiguous" : options.placement))
-      for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
+    for (TokenSet& group : place_hsap(problem, degrees, linear ? "contiguous" : options.placement))
+      if (degrees.intra == 1)
+        owned.push_back(std::move(group));
+      else
+        for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
     ProgramBuilder builder(name(), degrees, problem, owned);
     with_head_exchange(builder, consecutive_groups(degrees),
                        [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {

@@ -86,7 +86,7 @@ class Joined {
   void join() {
     TokenSet all = builder_.tokens(view_.tokens);
     for (const Peer& peer : fetched_) all = set_union(all, builder_.tokens(peer.keys));
-    const TokenSetId tokens = builder_.intern(std::move(all));
+    const TokenSetId tokens = builder_.intern(all);
     k_ = new_buffer(Role::k, builder_.shape().dtype, tokens, "k joined");
     v_ = new_buffer(Role::v, builder_.shape().dtype, tokens, "v joined");
     copy(Phase::forward, {{own(view_.k), rows(k_, view_.tokens)}, {own(view_.v), rows(v_, view_.tokens)}});

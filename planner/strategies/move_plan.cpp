@@ -121,7 +121,7 @@ std::vector<Move> plan_moves(ProgramBuilder& builder, const std::vector<TokenSet
   const AttentionShape& shape = builder.shape();
   const auto node = [&](int group) { return node_of_group[static_cast<std::size_t>(group)]; };
   std::vector<Move> moves;
-  for_each_need(builder.mask(), groups, [&](Need need) {
+  for_each_need(builder.mask(), groups, [&](const Need& need) {
     Move move;
     move.what = decide(need, builder.mask(), groups, shape, heads, rules);
     const bool keys_move = move.what == Moving::kv;
@@ -129,7 +129,7 @@ std::vector<Move> plan_moves(ProgramBuilder& builder, const std::vector<TokenSet
     move.to = keys_move ? need.query_group : need.key_group;
     if (rules.stage_of) move.stage = rules.stage_of(need.query_group, need.key_group);
     move.stream = node(move.from) == node(move.to) ? kInsideNode : kBetweenNodes;
-    move.rows = builder.intern(keys_move ? std::move(need.keys) : queries_of(need, builder.mask(), groups));
+    move.rows = builder.intern(keys_move ? need.keys : queries_of(need, builder.mask(), groups));
     moves.push_back(move);
   });
 

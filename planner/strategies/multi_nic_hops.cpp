@@ -25,8 +25,8 @@ class MultiNicHops {
     for (const Slice& part : hop.out) {
       const TokenSet tokens = builder_.tokens(part.tokens);
       std::vector<TokenSetId>& lane_rows = rows.emplace_back();
-      for (TokenSet& share : split_rows(tokens, static_cast<int>(lanes)))
-        lane_rows.push_back(builder_.intern(std::move(share)));
+      for (const TokenSet& share : split_rows(tokens, static_cast<int>(lanes)))
+        lane_rows.push_back(builder_.intern(share));
     }
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const auto share_of = [&](const std::vector<Slice>& parts) {

@@ -230,7 +230,7 @@ class Member {
     TokenSet leaving;
     for (const Move* move : plan_.out)
       if (move->what == Moving::q) leaving = set_union(leaving, builder_.tokens(move->rows));
-    const TokenSetId tokens = builder_.intern(std::move(leaving));
+    const TokenSetId tokens = builder_.intern(leaving);
     delta_ = new_buffer(Role::delta, DType::fp32, tokens, "delta");
     builder_.compute(view_.rank, Phase::backward, 0, Delta{rows(view_.o, tokens), rows(view_.d_o, tokens), delta_});
   }

@@ -1,7 +1,7 @@
 #include "planner/strategies/program_builder.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <utility>
 
 namespace hsap {
@@ -12,11 +12,9 @@ namespace {
 constexpr std::size_t kUsualBuffers = 32;
 constexpr std::size_t kUsualOps = 8;
 
-constexpr int kStreams = 3;  // compute and at most two for communication
-
-std::size_t hash_of(const TokenSet& set) {
+std::size_t hash_of(std::span<const TokenRange> ranges) {
   std::size_t hash = 1469598103934665603ULL;  // FNV-1a over the range ends
-  for (const TokenRange& range : set.ranges())
+  for (const TokenRange& range : ranges)
     for (const Token token : {range.begin, range.end}) hash = (hash ^ static_cast<std::size_t>(token)) * 1099511628211ULL;
   return hash;
 }
@@ -32,17 +30,16 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
   schedule_.mask = problem.mask;
   schedule_.ranks.resize(owned.size());
   set_of_hash_.reserve(4 * owned.size());
-  intern({});
+  intern(TokenSet{});
   const HeadRange query{0, problem.shape.query_heads};
   const HeadRange kv{0, problem.shape.kv_heads};
   for (RankId rank = 0; rank < owned.size(); ++rank) {
     const TokenSetId tokens = intern(owned[rank]);
+    reserve(rank, kUsualBuffers, kUsualOps, kUsualOps);
     const auto boundary = [&](Role role) {
       return add_buffer(rank, role, problem.shape.dtype, tokens, has_query_heads(role) ? query : kv, to_string(role));
     };
     RankProgram& program = schedule_.ranks[rank];
-    program.buffers.reserve(kUsualBuffers);
-    program.forward.reserve(kUsualOps), program.backward.reserve(kUsualOps);
     program.tokens = tokens;
     RankBoundary& b = program.boundary;
     b.q = boundary(Role::q), b.k = boundary(Role::k), b.v = boundary(Role::v), b.o = boundary(Role::o);
@@ -50,20 +47,27 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
   }
 }
 
-TokenSetId ProgramBuilder::intern(TokenSet set) {
-  const std::size_t hash = hash_of(set);
+TokenSetId ProgramBuilder::intern(std::span<const TokenRange> ranges) {
+  const std::size_t hash = hash_of(ranges);
   const auto [first, last] = set_of_hash_.equal_range(hash);
   for (auto it = first; it != last; ++it)
-    if (schedule_.token_sets[it->second] == set) return it->second;
+    if (std::ranges::equal(tokens(it->second).ranges(), ranges)) return it->second;
   const auto id = static_cast<TokenSetId>(schedule_.token_sets.size());
-  schedule_.token_sets.push_back(std::move(set));
+  schedule_.token_sets.emplace_back(std::vector<TokenRange>(ranges.begin(), ranges.end()));
   set_of_hash_.emplace(hash, id);
   return id;
 }
 
-BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, std::string name) {
+void ProgramBuilder::reserve(RankId rank, std::size_t buffers, std::size_t forward_ops, std::size_t backward_ops) {
+  RankProgram& program = schedule_.ranks[rank];
+  program.buffers.reserve(buffers);
+  program.forward.reserve(forward_ops), program.backward.reserve(backward_ops);
+}
+
+BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads,
+                                    std::string_view name) {
   std::vector<Buffer>& buffers = schedule_.ranks[rank].buffers;
-  buffers.push_back({role, dtype, tokens, heads, std::move(name)});
+  buffers.emplace_back(role, dtype, tokens, heads, std::string(name));
   return static_cast<BufferId>(buffers.size() - 1);
 }
 
@@ -102,53 +106,66 @@ void ProgramBuilder::complete(RankId rank) {
   use = {};
 }
 
-std::vector<OpIndex> ProgramBuilder::conflicts(const PhaseUse& use, int stream, const OpBody& body) {
-  std::array<std::int64_t, kStreams> latest;
-  latest.fill(-1);
-  const auto look = [&](const Slice& slice, int BufferUse::*kind) {
-    if (slice.buffer >= use.buffers.size()) return;
-    for (int access = use.buffers[slice.buffer].*kind; access != kNone;) {  // latest first, so that few sets are compared
+void ProgramBuilder::wait_for(const PhaseUse& use, const LatestAccesses& accesses, unsigned streams, const Slice& slice,
+                              LatestOps& latest) {
+  for (; streams != 0; streams &= streams - 1) {
+    const auto stream = static_cast<std::size_t>(std::countr_zero(streams));
+    for (int access = accesses.of_stream[stream]; access != kNone;) {  // latest first
       const Access& earlier = use.accesses[static_cast<std::size_t>(access)];
-      std::int64_t& found = latest[static_cast<std::size_t>(earlier.stream)];
-      if (earlier.stream != stream && earlier.op > found && overlap(slice, earlier)) found = earlier.op;
+      if (earlier.op <= latest[stream]) break;
+      if (overlap(slice, earlier)) latest[stream] = earlier.op;
       access = earlier.before;
     }
+  }
+}
+
+OpList ProgramBuilder::conflicts(PhaseUse& use, OpIndex id, int stream, const OpBody& body) {
+  LatestOps latest;
+  latest.fill(kNone);
+  const auto look = [&](const Slice& slice, const LatestAccesses& accesses) {
+    if (const unsigned others = accesses.streams & ~(1U << stream)) wait_for(use, accesses, others, slice, latest);
   };
-  for_each_read(body, [&](const Slice& slice) { look(slice, &BufferUse::write); });
-  for_each_write(body, [&](const Slice& slice) {
-    look(slice, &BufferUse::write);
-    look(slice, &BufferUse::read);
+  const auto note = [&](const Slice& slice, LatestAccesses& accesses) {
+    int& last = accesses.of_stream[static_cast<std::size_t>(stream)];
+    use.accesses.push_back({id, slice.tokens, slice.heads, last});
+    last = static_cast<int>(use.accesses.size()) - 1;
+    accesses.streams |= 1U << stream;
+  };
+  for_each_read(body, [&](const Slice& slice) {
+    BufferUse& buffer = use.buffers[slice.buffer];
+    look(slice, buffer.write);
+    note(slice, buffer.read);
   });
-  std::vector<OpIndex> after;
+  for_each_write(body, [&](const Slice& slice) {
+    BufferUse& buffer = use.buffers[slice.buffer];
+    look(slice, buffer.write), look(slice, buffer.read);
+    note(slice, buffer.write);
+  });
+  OpList after;
   for (const std::int64_t op : latest)
-    if (op >= 0) after.push_back(static_cast<OpIndex>(op));
+    if (op != kNone) after.push_back(static_cast<OpIndex>(op));
   std::sort(after.begin(), after.end());
   return after;
 }
 
-void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, OpBody body) {
-  if (auto* exchange = std::get_if<Exchange>(&body); exchange && exchange->sends.empty() && exchange->recvs.empty()) return;
+void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, OpBody&& body) {
+  if (const auto* exchange = std::get_if<Exchange>(&body); exchange && exchange->sends.empty() && exchange->recvs.empty())
+    return;
   const auto without_rows = [&](const Transfer& term) { return tokens(term.from.tokens).empty(); };
   if (auto* accumulate = std::get_if<Accumulate>(&body))
     if (std::erase_if(accumulate->terms, without_rows); accumulate->terms.empty()) return;
   if (auto* copy = std::get_if<Copy>(&body))
     if (std::erase_if(copy->terms, without_rows); copy->terms.empty()) return;
 
-  std::vector<Op>& ops = phase == Phase::forward ? schedule_.ranks[rank].forward : schedule_.ranks[rank].backward;
+  RankProgram& program = schedule_.ranks[rank];
+  std::vector<Op>& ops = phase == Phase::forward ? program.forward : program.backward;
   const auto id = static_cast<OpIndex>(ops.size());
   RankUse& of_rank = use_[rank];
   if (of_rank.forward.accesses.empty() && of_rank.backward.accesses.empty()) std::swap(of_rank, spare_);
   PhaseUse& use = phase == Phase::forward ? of_rank.forward : of_rank.backward;
-  std::vector<OpIndex> after = conflicts(use, stream, body);
-  const auto note = [&](const Slice& slice, int BufferUse::*kind) {
-    if (slice.buffer >= use.buffers.size()) use.buffers.resize(schedule_.ranks[rank].buffers.size());
-    int& last = use.buffers[slice.buffer].*kind;
-    use.accesses.push_back({id, stream, slice.tokens, slice.heads, last});
-    last = static_cast<int>(use.accesses.size()) - 1;
-  };
-  for_each_read(body, [&](const Slice& slice) { note(slice, &BufferUse::read); });
-  for_each_write(body, [&](const Slice& slice) { note(slice, &BufferUse::write); });
-  ops.push_back({id, stream, step, std::move(after), std::move(body)});
+  if (use.buffers.size() < program.buffers.size()) use.buffers.resize(program.buffers.size());
+  OpList after = conflicts(use, id, stream, body);
+  ops.emplace_back(id, stream, step, std::move(after), std::move(body));
 }
 
 }  // namespace hsap

@@ -3,7 +3,10 @@
 // stream needs no edge. verify() checks the result on its own, without this class.
 #pragma once
 
+#include <array>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -25,8 +28,12 @@ class ProgramBuilder {
   const TokenSet& tokens(TokenSetId id) const { return schedule_.token_sets[id]; }
 
   /// Id of an equal set, stored once.
-  TokenSetId intern(TokenSet set);
-  BufferId add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, std::string name);
+  TokenSetId intern(const TokenSet& set) { return intern(set.ranges()); }
+  /// The same of its ranges. @pre they are normalised
+  TokenSetId intern(std::span<const TokenRange> ranges);
+  /// Room for so many buffers and ops of the rank in all, where it is known that there are many.
+  void reserve(RankId rank, std::size_t buffers, std::size_t forward_ops, std::size_t backward_ops);
+  BufferId add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, std::string_view name);
 
   Slice whole(RankId rank, BufferId buffer) const;
   Slice rows(RankId rank, BufferId buffer, TokenSetId tokens) const;
@@ -37,9 +44,9 @@ class ProgramBuilder {
 
   /// Appends an op to the rank's phase, with its dependencies. An Exchange without messages and an Accumulate or Copy without
   /// rows are left out.
-  void add(RankId rank, Phase phase, int stream, int step, OpBody body);
-  void compute(RankId rank, Phase phase, int step, OpBody body) { add(rank, phase, kComputeStream, step, std::move(body)); }
-  void communicate(RankId rank, Phase phase, int step, Exchange exchange) {
+  void add(RankId rank, Phase phase, int stream, int step, OpBody&& body);
+  void compute(RankId rank, Phase phase, int step, OpBody&& body) { add(rank, phase, kComputeStream, step, std::move(body)); }
+  void communicate(RankId rank, Phase phase, int step, Exchange&& exchange) {
     add(rank, phase, kCommunicationStream, step, std::move(exchange));
   }
 
@@ -50,19 +57,23 @@ class ProgramBuilder {
   Schedule take() { return std::move(schedule_); }
 
  private:
+  static constexpr int kStreams = 3;  // compute and at most two for communication
+  static constexpr int kNone = -1;
+
   /// What an op did to a buffer.
   struct Access {
     OpIndex op;
-    int stream;
     TokenSetId tokens;
     HeadRange heads;
-    int before;  ///< index of the access of the same kind to the same buffer before this one, or kNone
+    int before;  ///< index of the access before this one, of the same kind and stream to the same buffer, or kNone
   };
-  static constexpr int kNone = -1;
-  /// Latest reading and writing access of the ops of one phase to one buffer: indices into the accesses of the rank's phase.
+  /// The latest access of each stream to one buffer in one phase, of one kind: indices into the accesses of the phase.
+  struct LatestAccesses {
+    std::array<int, kStreams> of_stream{kNone, kNone, kNone};
+    unsigned streams = 0;  ///< bit s: stream s has one
+  };
   struct BufferUse {
-    int read = kNone;
-    int write = kNone;
+    LatestAccesses read, write;
   };
   struct PhaseUse {
     std::vector<BufferUse> buffers;
@@ -71,9 +82,14 @@ class ProgramBuilder {
   struct RankUse {
     PhaseUse forward, backward;
   };
+  /// The last op of each stream that an op must wait for, or kNone.
+  using LatestOps = std::array<std::int64_t, kStreams>;
 
   bool overlap(const Slice& a, const Access& b);
-  std::vector<OpIndex> conflicts(const PhaseUse& use, int stream, const OpBody& body);
+  /// An op must wait for those accesses of `streams`, a set of bits, that overlap its slice.
+  void wait_for(const PhaseUse& use, const LatestAccesses& accesses, unsigned streams, const Slice& slice, LatestOps& latest);
+  /// What the op must wait for; notes what it does.
+  OpList conflicts(PhaseUse& use, OpIndex id, int stream, const OpBody& body);
 
   Schedule schedule_;
   std::unordered_multimap<std::size_t, TokenSetId> set_of_hash_;

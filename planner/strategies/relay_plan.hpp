@@ -13,6 +13,7 @@
 // that they share are never idle while one of them waits, so they need no rounds.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "planner/strategies/program_builder.hpp"
@@ -49,14 +50,26 @@ struct Relay {
 /// What a group takes part in. Relays come in the order of their exchanges; those between the same two groups in the same order
 /// at both.
 struct GroupRelays {
-  std::vector<Arrival> arrivals;
-  std::vector<Relay> in, out;
+  std::span<const Arrival> arrivals;
+  std::span<const Relay> in, out;
 };
 
 struct RelayPlan {
   int inside_stages = 0;  ///< stages 0 .. inside_stages - 1
   int stages = 0;         ///< all
-  std::vector<GroupRelays> groups;
+
+  /// Valid as long as the plan.
+  GroupRelays of_group(std::size_t group) const {
+    const auto part = [group](const auto& all, const std::vector<std::size_t>& first) {
+      return std::span(all).subspan(first[group], first[group + 1] - first[group]);
+    };
+    return {part(arrivals, first_arrival), part(in, first_in), part(out, first_out)};
+  }
+
+  /// Of all groups, one after the other; those of group g begin at [first_...[g]] and end where those of g + 1 begin.
+  std::vector<Arrival> arrivals;
+  std::vector<Relay> in, out;
+  std::vector<std::size_t> first_arrival, first_in, first_out;
 };
 
 /// `groups` = token sets, disjoint; node_of_group ascends.

@@ -18,12 +18,20 @@ struct KvSlices {
   Slice k, v;
 };
 
+/// Buffers of a member's program, in memory that the next member's are kept in.
+struct MemberBuffers {
+  std::vector<KvSlices> fetched, gradients;   // [arrival]
+  std::vector<std::optional<KvSlices>> sums;  // [arrival] of the rows that entered here and were passed on
+  std::vector<KvSlices> parts;                // [relay out] gradients from the group that it went to
+};
+
 /// One member of one group: its program.
 class Member {
  public:
   /// `lane[g]` = view of this member's counterpart in group g; queries[a] = own rows that see arrival a.
   Member(ProgramBuilder& builder, const std::vector<const View*>& lane, const View& view, const RelayPlan& plan,
-         const GroupRelays& relays, const std::vector<TokenSetId>& queries, const RelayedExchangeRules& rules)
+         const GroupRelays& relays, const std::vector<TokenSetId>& queries, const RelayedExchangeRules& rules,
+         MemberBuffers& buffers)
       : builder_(builder),
         lane_(lane),
         view_(view),
@@ -31,11 +39,16 @@ class Member {
         relays_(relays),
         queries_(queries),
         rules_(rules),
-        fetched_(relays.arrivals.size()),
-        gradients_(relays.arrivals.size()),
-        sums_(relays.arrivals.size()),
-        parts_(relays.arrivals.size()) {
+        fetched_(buffers.fetched),
+        gradients_(buffers.gradients),
+        sums_(buffers.sums),
+        parts_(buffers.parts) {
+    const std::size_t arrivals = relays.arrivals.size();
+    fetched_.assign(arrivals, {}), gradients_.assign(arrivals, {}), sums_.assign(arrivals, {});
+    parts_.assign(relays.out.size(), {});
     for (const Arrival& arrival : relays.arrivals) pieces_ += arrival.needed;
+    if (view.tokens == builder.program(view.rank).tokens)  // else the rank has buffers of its head exchange, too
+      builder.reserve(view.rank, 13 + 9 * arrivals + 2 * relays.out.size(), 8 + 5 * arrivals, 12 + 6 * arrivals);
   }
 
   void forward() {
@@ -64,8 +77,7 @@ class Member {
     if (again) make_room();
     fetch_again(0);
     QueryGradientAccumulator d_q(builder_, view_, lse_, pieces_);
-    const bool others_add =
-        std::any_of(relays_.out.begin(), relays_.out.end(), [](const Relay& r) { return r.source == Relay::kOwn; });
+    const bool others_add = std::ranges::find(relays_.out, Relay::kOwn, &Relay::source) != relays_.out.end();
     if (holds_tokens())
       d_own_ = others_add ? new_gradients(DType::fp32, view_.tokens, "d_k sum", "d_v sum")
                           : KvSlices{own(view_.d_k), own(view_.d_v)};
@@ -90,7 +102,7 @@ class Member {
     if (!again) local_part();
     if (!holds_tokens()) return;
     d_q.finish(step_of(plan_.stages));
-    add_parts(d_own_, own_parts_, step_of(plan_.stages));
+    add_parts(d_own_, relays_.out, Relay::kOwn, step_of(plan_.stages));
     if (others_add)
       builder_.compute(view_.rank, Phase::backward, step_of(plan_.stages), copy(d_own_, {own(view_.d_k), own(view_.d_v)}));
   }
@@ -126,7 +138,7 @@ class Member {
   }
 
   /// The relays of one hop of a stage.
-  static std::span<const Relay> of_hop(const std::vector<Relay>& relays, int stage, Hop hop) {
+  static std::span<const Relay> of_hop(std::span<const Relay> relays, int stage, Hop hop) {
     const auto before = [](const Relay& r, const std::pair<int, Hop>& key) { return std::pair(r.stage, r.hop) < key; };
     const auto after = [](const std::pair<int, Hop>& key, const Relay& r) { return key < std::pair(r.stage, r.hop); };
     const std::pair key(stage, hop);
@@ -171,9 +183,7 @@ class Member {
       return hop == Hop::between && sums_[arrival] ? *sums_[arrival] : gradients_[arrival];
     };
     const auto room = [&](const Relay& relay) {
-      const KvSlices part = new_gradients(wire_dtype(), relay.rows, "d_k part", "d_v part");
-      (relay.source == Relay::kOwn ? own_parts_ : parts_[static_cast<std::size_t>(relay.source)]).push_back(part);
-      return part;
+      return part_of(relay) = new_gradients(wire_dtype(), relay.rows, "d_k part", "d_v part");
     };
     builder_.add(view_.rank, Phase::backward, stream_of(hop), step_of(stage),
                  Exchange{messages(of_hop(relays_.in, stage, hop), sender, results),
@@ -194,10 +204,14 @@ class Member {
     const int step = step_of(stage);
     for_each_arrival(stage, [&](std::size_t a) {
       const Arrival& arrival = relays_.arrivals[a];
-      const std::vector<KvSlices>& parts = parts_[a];
-      if (parts.empty()) return;
-      if (!arrival.needed && parts.size() == 1 && parts[0].k.tokens == arrival.entered) {  // one user: nothing to add
-        sums_[a] = parts[0];
+      const std::span<const Relay> onward = of_hop(relays_.out, stage, Hop::onward);
+      const auto source = static_cast<int>(a);
+      const auto user = std::ranges::find(onward, source, &Relay::source);
+      if (user == onward.end()) return;
+      const bool alone =
+          std::find_if(user + 1, onward.end(), [&](const Relay& r) { return r.source == source; }) == onward.end();
+      if (!arrival.needed && alone && user->rows == arrival.entered) {  // nothing to add
+        sums_[a] = part_of(*user);
         return;
       }
       const KvSlices sum = new_gradients(DType::fp32, arrival.entered, "d_k sum", "d_v sum");
@@ -205,7 +219,7 @@ class Member {
         builder_.compute(view_.rank, Phase::backward, step, copy(rows_of(gradients_[a], arrival.entered), sum));
       else
         builder_.compute(view_.rank, Phase::backward, step, Zero{{sum.k, sum.v}});
-      add_parts(sum, parts, step);
+      add_parts(sum, onward, source, step);
       sums_[a] = sum;
       if (wire_dtype() == DType::fp32) return;
       sums_[a] = new_gradients(wire_dtype(), arrival.entered, "d_k to send", "d_v to send");
@@ -219,10 +233,16 @@ class Member {
   }
   static Copy copy(const KvSlices& from, const KvSlices& into) { return Copy{{{from.k, into.k}, {from.v, into.v}}}; }
 
-  void add_parts(const KvSlices& sum, const std::vector<KvSlices>& parts, int step) {
+  /// Where the gradients of a relay out come.
+  KvSlices& part_of(const Relay& relay) { return parts_[static_cast<std::size_t>(&relay - relays_.out.data())]; }
+
+  /// Gradients of those of the relays out that came from `source`, added to `sum`.
+  void add_parts(const KvSlices& sum, std::span<const Relay> out, int source, int step) {
     Accumulate add;
-    add.terms.reserve(2 * parts.size());
-    for (const KvSlices& part : parts) {
+    add.terms.reserve(2 * out.size());
+    for (const Relay& relay : out) {
+      if (relay.source != source) continue;
+      const KvSlices& part = part_of(relay);
       add.terms.push_back({part.k, {sum.k.buffer, part.k.tokens, sum.k.heads}});
       add.terms.push_back({part.v, {sum.v.buffer, part.v.tokens, sum.v.heads}});
     }
@@ -236,11 +256,11 @@ class Member {
   const GroupRelays& relays_;
   const std::vector<TokenSetId>& queries_;
   const RelayedExchangeRules& rules_;
-  std::size_t pieces_ = 1;                     // of o, and as many of d_q: the local one and one per arrival that is needed
-  std::vector<KvSlices> fetched_, gradients_;  // [arrival]
-  std::vector<std::optional<KvSlices>> sums_;  // [arrival] of the rows that entered here and were passed on
-  std::vector<std::vector<KvSlices>> parts_;   // [arrival] gradients from those they were passed on to
-  std::vector<KvSlices> own_parts_;            // the same of own rows
+  std::size_t pieces_ = 1;          // of o, and as many of d_q: the local one and one per arrival that is needed
+  std::vector<KvSlices>& fetched_;  // see MemberBuffers
+  std::vector<KvSlices>& gradients_;
+  std::vector<std::optional<KvSlices>>& sums_;
+  std::vector<KvSlices>& parts_;
   KvSlices d_own_;
   std::optional<Slice> lse_;
 };
@@ -265,17 +285,18 @@ void relayed_exchange(ProgramBuilder& builder, const std::vector<std::vector<Vie
   for (const std::vector<View>& group : views)
     for (std::size_t member = 0; member < group.size(); ++member) lanes[member].push_back(&group[member]);
   std::vector<TokenSetId> queries;
+  std::vector<TokenRange> seeing;
+  MemberBuffers buffers;
   for (std::size_t g = 0; g < views.size(); ++g) {
-    const GroupRelays& relays = plan.groups[g];
+    const GroupRelays relays = plan.of_group(g);
     queries.clear();
     for (const Arrival& arrival : relays.arrivals) {
-      TokenSet seeing;
-      if (arrival.needed)
-        seeing = intersection(builder.tokens(groups[g]), builder.mask().queries_seeing(builder.tokens(arrival.rows)));
-      queries.push_back(builder.intern(std::move(seeing)));
+      seeing.clear();
+      if (arrival.needed) builder.mask().queries_seeing(builder.tokens(arrival.rows), builder.tokens(groups[g]), seeing);
+      queries.push_back(builder.intern(seeing));
     }
     for (std::size_t member = 0; member < lanes.size(); ++member) {
-      Member program(builder, lanes[member], views[g][member], plan, relays, queries, rules);
+      Member program(builder, lanes[member], views[g][member], plan, relays, queries, rules, buffers);
       program.forward();
       program.backward();
       if (rules.ends_programs) builder.complete(views[g][member].rank);

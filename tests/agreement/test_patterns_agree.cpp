@@ -54,7 +54,7 @@ Schedule overlapped_ring(RankId ranks, Token rows_per_rank) {
       const RankId held = (rank + ranks - round) % ranks;
       const RankId coming = (held + ranks - 1) % ranks;
       const OpIndex first = static_cast<OpIndex>(program.forward.size());
-      const std::vector<OpIndex> arrived = round == 0 ? std::vector<OpIndex>{} : std::vector<OpIndex>{first - 2};
+      const OpList arrived = round == 0 ? OpList{} : OpList{first - 2};
       if (round + 1 < ranks) {
         const Message send{(rank + 1) % ranks, {{2 + held, 1 + held, key}}};
         const Message receive{(rank + ranks - 1) % ranks, {{2 + coming, 1 + coming, key}}};

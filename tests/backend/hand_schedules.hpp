@@ -37,7 +37,7 @@ class ScheduleMaker {
     return {static_cast<BufferId>(buffers.size() - 1), buffers.back().tokens, {0, heads}};
   }
 
-  OpIndex op(RankId rank, Phase phase, OpBody body, std::vector<OpIndex> after = {}, int step = 0) {
+  OpIndex op(RankId rank, Phase phase, OpBody body, OpList after = {}, int step = 0) {
     std::vector<Op>& ops = phase == Phase::forward ? schedule.ranks[rank].forward : schedule.ranks[rank].backward;
     const int stream = std::holds_alternative<Exchange>(body) ? kCommunicationStream : kComputeStream;
     ops.push_back({static_cast<OpIndex>(ops.size()), stream, step, std::move(after), std::move(body)});
@@ -101,7 +101,7 @@ inline Schedule ring(const AttentionShape& shape, const DocumentMask& mask, cons
       v.push_back(maker.buffer(rank, Role::v, held[owner(step)], "v hop " + std::to_string(step)));
     }
 
-    std::vector<OpIndex> hops;
+    OpList hops;
     for (RankId step = 1; step < ranks; ++step)
       hops.push_back(maker.op(rank, Phase::forward,
                               Exchange{{{next, {k[step - 1], v[step - 1]}}}, {{before, {k[step], v[step]}}}}, {},

@@ -51,7 +51,7 @@ TokenSetId without_last(Schedule& schedule, TokenSetId id) {
 void renumber(std::vector<Op>& ops, const std::vector<std::optional<OpIndex>>& went_to) {
   for (OpIndex i = 0; i < ops.size(); ++i) {
     ops[i].id = i;
-    std::vector<OpIndex> after;
+    OpList after;
     for (const OpIndex earlier : ops[i].after)
       if (went_to[earlier]) after.push_back(*went_to[earlier]);
     ops[i].after = std::move(after);

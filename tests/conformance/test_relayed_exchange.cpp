@@ -127,8 +127,8 @@ TEST_CASE(
   for (RankId rank = 0; rank < builder.ranks(); ++rank) groups.push_back(builder.program(rank).tokens);
   const RelayPlan plan = plan_relays(builder, groups, problem.node_of_rank, {.stages = 3, .least_rows = 2});
   const auto node = [&](int group) { return problem.node_of_rank[static_cast<std::size_t>(group)]; };
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const GroupRelays& group = plan.groups[g];
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const GroupRelays group = plan.of_group(g);
     for (const Relay& relay : group.in) CHECK((node(relay.from) == node(relay.to)) == (relay.hop != Hop::between));
     TokenSet needed;
     for (const Arrival& arrival : group.arrivals)

@@ -64,7 +64,7 @@ Slice HandMade::rows(RankId rank, BufferId id, const TokenSet& tokens) {
 
 Slice HandMade::part(BufferId id, const TokenSet& tokens, HeadRange heads) { return {id, set(tokens), heads}; }
 
-OpIndex HandMade::add(RankId rank, Phase phase, OpBody body, std::vector<OpIndex> after, int step) {
+OpIndex HandMade::add(RankId rank, Phase phase, OpBody body, OpList after, int step) {
   RankProgram& program = schedule.ranks[rank];
   auto& ops = phase == Phase::forward ? program.forward : program.backward;
   Op op;
@@ -269,7 +269,7 @@ std::optional<std::pair<Slice, OpIndex>> exchange_states(HandMade& made, RankId 
     return made.all(rank, made.add_buffer(rank, role, TokenSet{{2 * first, 2 * end}}, made.kv_heads(), name));
   };
   Exchange exchange;
-  std::vector<OpIndex> summed;
+  OpList summed;
   if (forward ? rank < 2 : rank > 0) {
     const Slice own = state_of(rank, rank + 1, "own");
     summed.push_back(
@@ -301,7 +301,7 @@ Schedule three_rank_state_sum() {
   for (const RankId rank : {0u, 1u, 2u}) {
     const RankBoundary b = made.boundary(rank);
     const auto add_product = [&](Phase phase, BufferId x, const Slice& state, bool transposed, Role role, BufferId into,
-                                 std::vector<OpIndex> after) {
+                                 OpList after) {
       const HeadRange heads = has_query_heads(role) ? made.query_heads() : made.kv_heads();
       const Slice part = made.all(rank, made.add_buffer(rank, role, shards[rank], heads, to_string(role) + " of state"));
       made.add(rank, phase, StateApply{made.all(rank, x), state, part, transposed}, std::move(after));

@@ -22,7 +22,7 @@ class HandMade {
   Slice rows(RankId rank, BufferId buffer, const TokenSet& tokens);
   Slice part(BufferId buffer, const TokenSet& tokens, HeadRange heads);
   /// Appends an op; exchanges go to the communication stream. Returns its id.
-  OpIndex add(RankId rank, Phase phase, OpBody body, std::vector<OpIndex> after = {}, int step = 0);
+  OpIndex add(RankId rank, Phase phase, OpBody body, OpList after = {}, int step = 0);
 
   const RankBoundary& boundary(RankId rank) const { return schedule.ranks[rank].boundary; }
   BufferId lse(RankId rank) const { return lse_[rank]; }

@@ -1,6 +1,7 @@
 // For tests of verify(): that it refuses, and with which words; reaching into programs to break them.
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -35,7 +36,7 @@ inline void drop(std::vector<Op>& ops, OpIndex dropped) {
   ops.erase(ops.begin() + dropped);
   for (OpIndex i = 0; i < ops.size(); ++i) {
     ops[i].id = i;
-    std::erase(ops[i].after, dropped);
+    ops[i].after.erase(std::remove(ops[i].after.begin(), ops[i].after.end(), dropped), ops[i].after.end());
     for (OpIndex& earlier : ops[i].after) earlier -= earlier > dropped ? 1 : 0;
   }
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kStep = 5e-6 + 64.0 * static_cast<double>(kMiB) / 50e9;
 
-Op copy_op(Schedule& schedule, Token tokens, std::vector<OpIndex> after = {}) {
+Op copy_op(Schedule& schedule, Token tokens, OpList after = {}) {
   const Slice all{0, rows(schedule, tokens), {0, 1}};
   return {0, kComputeStream, 0, std::move(after), Copy{{{all, all}}}};
 }

@@ -1,0 +1,299 @@
+#include "planner/strategies/relay_steps.hpp"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+namespace hsap {
+
+std::uint64_t Way::number() const {
+  const auto bits = [](auto value) { return static_cast<std::uint64_t>(value); };
+  return (3 * bits(stage) + bits(hop)) << 32 | bits(from) << 3 | bits(source) << 1 | bits(arrival == Store::passing);
+}
+
+Way way_of(std::uint64_t number) {
+  const auto stage_and_hop = static_cast<int>(number >> 32);
+  return {.stage = stage_and_hop / 3,
+          .hop = static_cast<Hop>(stage_and_hop % 3),
+          .from = static_cast<int>((number & 0xffffffff) >> 3),
+          .source = static_cast<Store>(number >> 1 & 3),
+          .arrival = (number & 1) != 0 ? Store::passing : Store::needed};
+}
+
+RelayNodes::RelayNodes(const std::vector<int>& nodes_of_groups, const RelayRules& rules) {
+  for (std::size_t g = 0; g < nodes_of_groups.size(); ++g) {
+    if (g == 0 || nodes_of_groups[g] != nodes_of_groups[g - 1]) first_group.push_back(static_cast<int>(g));
+    node_of_group.push_back(static_cast<int>(first_group.size()) - 1);
+  }
+  first_group.push_back(static_cast<int>(nodes_of_groups.size()));
+  inside_stages = nodes() == 1 ? rules.stages : 1;
+  between_stages = nodes() == 1 ? 0 : rules.stages;
+}
+
+namespace {
+
+/// Ranges that ascend.
+using Ranges = std::span<const TokenRange>;
+
+/// Calls visit(range) for the parts of `rows` inside the ranges.
+template <class Visit>
+void for_each_common(TokenRange rows, Ranges ranges, const Visit& visit) {
+  for (const TokenRange& range : ranges) {
+    if (range.begin >= rows.end) return;
+    if (range.end > rows.begin) visit(TokenRange{std::max(rows.begin, range.begin), std::min(rows.end, range.end)});
+  }
+}
+
+/// Calls visit(range) for the parts of `rows` outside the ranges.
+template <class Visit>
+void for_each_gap(TokenRange rows, Ranges ranges, const Visit& visit) {
+  Token begin = rows.begin;
+  for_each_common(rows, ranges, [&](const TokenRange& common) {
+    if (begin < common.begin) visit(TokenRange{begin, common.begin});
+    begin = common.end;
+  });
+  if (begin < rows.end) visit(TokenRange{begin, rows.end});
+}
+
+bool intersects(TokenRange rows, Ranges ranges) {
+  for (const TokenRange& range : ranges)
+    if (range.end > rows.begin) return range.begin < rows.end;
+  return false;
+}
+
+/// Deals rows, as they are counted, to stages of about equal size, the last stage first.
+class StageCounter {
+ public:
+  /// `total` = rows that will be counted; not looked at for one stage.
+  StageCounter(Token total, int stages, Token least_rows)
+      : total_(total), stages_(stages == 1 ? 1 : std::clamp<Token>(total / std::max<Token>(1, least_rows), 1, stages)) {}
+
+  template <class Visit>
+  void split(TokenRange rows, const Visit& visit) {
+    if (stages_ == 1) return visit(0, rows);
+    while (rows.begin < rows.end) {
+      const Token behind = total_ - 1 - counted_;
+      const Token stage = behind * stages_ / total_;
+      const Token behind_last = (stage * total_ + stages_ - 1) / stages_;  // of the stage
+      const Token taken = std::min(rows.size(), behind - behind_last + 1);
+      visit(static_cast<int>(stage), TokenRange{rows.begin, rows.begin + taken});
+      rows.begin += taken;
+      counted_ += taken;
+    }
+  }
+
+ private:
+  Token total_, stages_, counted_ = 0;
+};
+
+class StepPlanner {
+ public:
+  StepPlanner(const DocumentMask& mask, const RelayNodes& nodes, Token least_rows)
+      : mask_(mask), nodes_(nodes), least_rows_(least_rows), member_of_group_(nodes.node_of_group.size(), kNone) {}
+
+  /// `pieces` of one document, in token order.
+  void plan(std::span<const HeldPiece> pieces) {
+    find_members(pieces);
+    for (std::size_t begin = 0, end = 0; begin < members_.size(); begin = end) {
+      const int node = node_of(members_[begin].group);
+      while (end < members_.size() && node_of(members_[end].group) == node) ++end;
+      plan_inside(begin, end);
+      if (nodes_.nodes() > 1) plan_between(node, begin, end, pieces);
+    }
+    for (const Member& member : members_) member_of_group_[static_cast<std::size_t>(member.group)] = kNone;
+  }
+
+  RelaySteps take() { return std::move(result_); }
+
+ private:
+  static constexpr int kNone = -1;
+
+  /// A group that holds rows of the document at hand.
+  struct Member {
+    int group;
+    std::size_t first_row, rows;    // of rows_
+    std::size_t first_need, needs;  // of needs_: keys that its rows see and it does not hold
+  };
+
+  int node_of(int group) const { return nodes_.node_of_group[static_cast<std::size_t>(group)]; }
+  Ranges rows_of(const Member& member) const { return Ranges(rows_).subspan(member.first_row, member.rows); }
+  Ranges needs_of(std::size_t member) const {
+    return Ranges(needs_).subspan(members_[member].first_need, members_[member].needs);
+  }
+
+  void find_members(std::span<const HeldPiece> pieces) {
+    by_group_.assign(pieces.begin(), pieces.end());
+    std::sort(by_group_.begin(), by_group_.end(), [](const HeldPiece& a, const HeldPiece& b) {
+      return std::tie(a.group, a.rows.begin) < std::tie(b.group, b.rows.begin);
+    });
+    members_.clear(), rows_.clear(), needs_.clear();
+    for (std::size_t i = 0; i < by_group_.size();) {
+      Member member{by_group_[i].group, rows_.size(), 0, needs_.size(), 0};
+      seen_.clear();
+      for (; i < by_group_.size() && by_group_[i].group == member.group; ++i) {
+        rows_.push_back(by_group_[i].rows);
+        const VisibleKeys keys = mask_.keys_seen_by(by_group_[i].document, by_group_[i].rows);
+        seen_.push_back(keys.sinks), seen_.push_back(keys.main);
+      }
+      normalise(seen_);
+      member.rows = rows_.size() - member.first_row;
+      for (const TokenRange& keys : seen_)
+        for_each_gap(keys, rows_of(member), [&](const TokenRange& gap) { needs_.push_back(gap); });
+      member.needs = needs_.size() - member.first_need;
+      member_of_group_[static_cast<std::size_t>(member.group)] = static_cast<int>(members_.size());
+      members_.push_back(member);
+    }
+  }
+
+  void step(const Way& way, int to, const TokenRange& rows) {
+    result_.steps.push_back({way.number(), to, static_cast<std::uint32_t>(result_.ranges.size()), 1});
+    result_.ranges.push_back(rows);
+  }
+
+  /// Among the members begin .. end-1, which share a node.
+  void plan_inside(std::size_t begin, std::size_t end) {
+    for (std::size_t to = begin; to < end; ++to) {
+      const auto each_held = [&](const auto& visit) {  // the last holders first: theirs is the last stage
+        for (std::size_t from = end; from-- > begin;)
+          if (from != to)
+            for (const TokenRange& rows : rows_of(members_[from]))
+              for_each_common(rows, needs_of(to), [&](const TokenRange& common) { visit(members_[from].group, common); });
+      };
+      StageCounter stage(total_of(each_held, nodes_.inside_stages), nodes_.inside_stages, least_rows_);
+      each_held([&](int holder, const TokenRange& rows) {
+        stage.split(rows, [&](int s, const TokenRange& part) {
+          step({.stage = s, .hop = Hop::inside, .from = holder}, members_[to].group, part);
+        });
+      });
+    }
+  }
+
+  /// Rows that each(visit) visits; 0 when they go into one stage anyway.
+  template <class Each>
+  static Token total_of(const Each& each, int stages) {
+    Token total = 0;
+    if (stages > 1) each([&](int, const TokenRange& rows) { total += rows.size(); });
+    return total;
+  }
+
+  /// Rows of other nodes that some member of this node, which are begin .. end-1, needs. The first stage gets the last ones: in
+  /// a chain their holders are the nearest.
+  void plan_between(int node, std::size_t begin, std::size_t end, std::span<const HeldPiece> pieces) {
+    node_needs_.clear();
+    for (std::size_t m = begin; m < end; ++m) node_needs_.insert(node_needs_.end(), needs_of(m).begin(), needs_of(m).end());
+    if (node_needs_.empty()) return;
+    if (end - begin > 1) normalise(node_needs_);
+    const auto first = std::upper_bound(pieces.begin(), pieces.end(), node_needs_.front().begin,
+                                        [](Token token, const HeldPiece& piece) { return token < piece.rows.end; });
+    const auto last = std::lower_bound(first, pieces.end(), node_needs_.back().end,
+                                       [](const HeldPiece& piece, Token token) { return piece.rows.begin < token; });
+    const auto each_outside = [&](const auto& visit) {
+      for (auto piece = first; piece != last; ++piece)
+        if (node_of(piece->group) != node)
+          for_each_common(piece->rows, node_needs_, [&](const TokenRange& rows) { visit(piece->group, rows); });
+    };
+    if (entered_.size() < (end - begin) * stores()) entered_.resize((end - begin) * stores());
+    StageCounter stage(total_of(each_outside, nodes_.between_stages), nodes_.between_stages, least_rows_);
+    each_outside([&](int holder, const TokenRange& rows) {
+      stage.split(rows, [&](int s, const TokenRange& part) { enter(holder, s, part, node, begin, end); });
+    });
+    for (std::size_t gateway = begin; gateway < end; ++gateway)
+      for (int s = 0; s < nodes_.between_stages; ++s)
+        for (const Store store : {Store::needed, Store::passing}) pass_on(gateway, s, store, begin, end);
+  }
+
+  /// Two for each stage between nodes: what a gateway needs itself, and what it only passes on.
+  std::size_t stores() const { return 2 * static_cast<std::size_t>(nodes_.between_stages); }
+  std::vector<TokenRange>& entered(std::size_t gateway, int stage, Store store, std::size_t begin) {
+    return entered_[(gateway - begin) * stores() + 2 * static_cast<std::size_t>(stage) + (store == Store::passing)];
+  }
+
+  /// The member that takes in the rows from `holder` for the members begin .. end-1 of the node: the one in the holder's
+  /// position when it needs some of them, else one that does, so that the way ends there when nobody else needs them.
+  std::size_t gateway(int holder, const TokenRange& rows, int node, std::size_t begin, std::size_t end) {
+    const int position = nodes_.position(holder);
+    const int same = nodes_.first_group[static_cast<std::size_t>(node)] + position;
+    if (same < nodes_.first_group[static_cast<std::size_t>(node) + 1]) {
+      const int member = member_of_group_[static_cast<std::size_t>(same)];
+      if (member != kNone && intersects(rows, needs_of(static_cast<std::size_t>(member))))
+        return static_cast<std::size_t>(member);
+    }
+    needing_.clear();
+    for (std::size_t m = begin; m < end; ++m)
+      if (intersects(rows, needs_of(m))) needing_.push_back(m);
+    return needing_[static_cast<std::size_t>(position) % needing_.size()];
+  }
+
+  void enter(int holder, int stage, const TokenRange& rows, int node, std::size_t begin, std::size_t end) {
+    const std::size_t member = gateway(holder, rows, node, begin, end);
+    const auto enter_as = [&](Store store) {
+      return [=, this](const TokenRange& part) {
+        step({.stage = nodes_.inside_stages + stage, .hop = Hop::between, .from = holder, .arrival = store},
+             members_[member].group, part);
+        entered(member, stage, store, begin).push_back(part);
+      };
+    };
+    for_each_common(rows, needs_of(member), enter_as(Store::needed));
+    for_each_gap(rows, needs_of(member), enter_as(Store::passing));
+  }
+
+  /// What a gateway took in goes to the other members of its node.
+  void pass_on(std::size_t gateway, int stage, Store store, std::size_t begin, std::size_t end) {
+    std::vector<TokenRange>& rows = entered(gateway, stage, store, begin);
+    if (rows.empty()) return;
+    normalise(rows);
+    const TokenRange hull{rows.front().begin, rows.back().end};
+    const std::uint64_t way =
+        Way{.stage = nodes_.inside_stages + stage, .hop = Hop::onward, .from = members_[gateway].group, .source = store}
+            .number();
+    std::size_t all = 0;  // where `rows` lie in the result, once somebody needs all of them
+    for (std::size_t m = begin; m < end; ++m) {
+      if (m == gateway) continue;
+      const Ranges needs = needs_of(m);
+      const bool needs_all = std::any_of(needs.begin(), needs.end(), [&](const TokenRange& range) {
+        return range.begin <= hull.begin && hull.end <= range.end;
+      });
+      std::vector<TokenRange>& ranges = result_.ranges;
+      std::size_t first = ranges.size();
+      if (needs_all && all > 0) {
+        first = all;
+      } else if (needs_all) {
+        all = first;
+        ranges.insert(ranges.end(), rows.begin(), rows.end());
+      } else {
+        for (const TokenRange& range : rows)
+          for_each_common(range, needs, [&](const TokenRange& common) { ranges.push_back(common); });
+      }
+      const std::size_t count = needs_all ? rows.size() : ranges.size() - first;
+      if (count > 0)
+        result_.steps.push_back({way, members_[m].group, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count)});
+    }
+    rows.clear();
+  }
+
+  const DocumentMask& mask_;
+  const RelayNodes& nodes_;
+  const Token least_rows_;
+  std::vector<HeldPiece> by_group_;  // of the document at hand, as are the following
+  std::vector<Member> members_;
+  std::vector<TokenRange> rows_, needs_, seen_;
+  std::vector<int> member_of_group_;
+  std::vector<TokenRange> node_needs_;  // of the node at hand
+  std::vector<std::vector<TokenRange>> entered_;
+  std::vector<std::size_t> needing_;
+  RelaySteps result_;
+};
+
+}  // namespace
+
+RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<HeldPiece>& pieces, const RelayNodes& nodes,
+                            Token least_rows) {
+  StepPlanner planner(mask, nodes, least_rows);
+  for (std::size_t first = 0, last = 0; first < pieces.size(); first = last) {
+    while (last < pieces.size() && pieces[last].document == pieces[first].document) ++last;
+    planner.plan(std::span(pieces).subspan(first, last - first));
+  }
+  return planner.take();
+}
+
+}  // namespace hsap
