@@ -80,7 +80,7 @@ double KernelTimes::seconds(const Schedule& schedule, RankId rank, const Op& op)
   const KernelSpeed& speed = speed_of_rank(rank);
   const auto has_rows = [&](const Slice& slice) { return rows_of(schedule, rank, slice) > 0; };
   const auto streaming = [&] { return roofline_seconds(speed, schedule, rank, op, 1); };
-  const auto transfers = [&](const std::vector<Transfer>& terms) {
+  const auto transfers = [&](const TransferList& terms) {
     return std::any_of(terms.begin(), terms.end(), [&](const Transfer& term) { return has_rows(term.into); }) ? streaming()
                                                                                                               : 0.0;
   };

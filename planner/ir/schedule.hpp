@@ -144,17 +144,20 @@ struct Transfer {
   bool operator==(const Transfer&) const = default;
 };
 
+/// Nearly always one or two, k and v, so they are kept in place as SliceList is.
+using TransferList = boost::container::small_vector<Transfer, 2>;
+
 /// into += from, in the dtype of `into`, for each pair, in the order of the list. `into` must have been written before.
 /// Gradients, d_state and o of linear attention are plain sums. For o of softmax all terms but one must be zeros (Zero): it is
 /// normalised, and two partial ones need a Merge.
 struct Accumulate {
-  std::vector<Transfer> terms;
+  TransferList terms;
   bool operator==(const Accumulate&) const = default;
 };
 
 /// into = from, converting the dtype, for each pair (layout change or cast on one rank).
 struct Copy {
-  std::vector<Transfer> terms;
+  TransferList terms;
   bool operator==(const Copy&) const = default;
 };
 

@@ -22,7 +22,7 @@ json write(const std::vector<Message>& messages) {
   return list;
 }
 
-json write(const std::vector<Transfer>& terms) {
+json write(const TransferList& terms) {
   json list = json::array();
   for (const Transfer& term : terms) list.push_back(json::array({write(term.from), write(term.into)}));
   return list;

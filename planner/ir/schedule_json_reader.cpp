@@ -200,14 +200,15 @@ class ProgramReader {
     });
   }
 
-  std::vector<Transfer> terms(const json& object) const {
-    return read_field(object, "terms", [&](const json& list) {
+  TransferList terms(const json& object) const {
+    const std::vector<Transfer> terms = read_field(object, "terms", [&](const json& list) {
       return read_list(list, [&](const json& item) {
         expect_array(item, 2);
         const auto end = [&](const json& part) { return read_slice(part); };
         return Transfer{read_element(item, 0, end), read_element(item, 1, end)};
       });
     });
+    return TransferList(terms.begin(), terms.end());
   }
 
   Op read_op(const json& value) const {

@@ -19,9 +19,9 @@ TokenSet::TokenSet(std::initializer_list<TokenRange> ranges) : TokenSet(std::vec
 
 TokenSet::TokenSet(std::vector<TokenRange> ranges) : ranges_(std::move(ranges)) {
   normalise(ranges_);
-  rows_before_.reserve(ranges_.size());
+  if (ranges_.size() > 1) rows_before_.reserve(ranges_.size());
   for (const TokenRange& range : ranges_) {
-    rows_before_.push_back(size_);
+    if (ranges_.size() > 1) rows_before_.push_back(size_);
     size_ += range.size();
   }
 }
@@ -64,7 +64,7 @@ bool TokenSet::intersects(const TokenSet& other) const {
 Token TokenSet::row_of(Token token) const {
   const auto range = range_reaching(ranges_, token);
   if (range == ranges_.end()) return size_;
-  const Token before = rows_before_[static_cast<std::size_t>(range - ranges_.begin())];
+  const Token before = range == ranges_.begin() ? 0 : rows_before_[static_cast<std::size_t>(range - ranges_.begin())];
   return before + std::max<Token>(0, token - range->begin);
 }
 

@@ -93,8 +93,9 @@ class Joined {
   }
 
   /// Without the terms that would copy a buffer into itself.
-  void copy(Phase phase, std::vector<Transfer> terms) {
-    std::erase_if(terms, [](const Transfer& term) { return term.from == term.into; });
+  void copy(Phase phase, TransferList terms) {
+    const auto in_place = [](const Transfer& term) { return term.from == term.into; };
+    terms.erase(std::remove_if(terms.begin(), terms.end(), in_place), terms.end());
     builder_.compute(view_.rank, phase, 1, Copy{std::move(terms)});
   }
 

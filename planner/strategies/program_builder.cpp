@@ -10,7 +10,6 @@ namespace {
 
 /// Room that is made for a rank's program at once.
 constexpr std::size_t kUsualBuffers = 32;
-constexpr std::size_t kUsualOps = 8;
 
 std::size_t hash_of(std::span<const TokenRange> ranges) {
   std::size_t hash = 1469598103934665603ULL;  // FNV-1a over the range ends
@@ -29,13 +28,13 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
   schedule_.shape = problem.shape;
   schedule_.mask = problem.mask;
   schedule_.ranks.resize(owned.size());
-  set_of_hash_.reserve(4 * owned.size());
+  make_slots(8 * owned.size() + 2);
   intern(TokenSet{});
   const HeadRange query{0, problem.shape.query_heads};
   const HeadRange kv{0, problem.shape.kv_heads};
   for (RankId rank = 0; rank < owned.size(); ++rank) {
     const TokenSetId tokens = intern(owned[rank]);
-    reserve(rank, kUsualBuffers, kUsualOps, kUsualOps);
+    schedule_.ranks[rank].buffers.reserve(kUsualBuffers);
     const auto boundary = [&](Role role) {
       return add_buffer(rank, role, problem.shape.dtype, tokens, has_query_heads(role) ? query : kv, to_string(role));
     };
@@ -49,13 +48,33 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
 
 TokenSetId ProgramBuilder::intern(std::span<const TokenRange> ranges) {
   const std::size_t hash = hash_of(ranges);
-  const auto [first, last] = set_of_hash_.equal_range(hash);
-  for (auto it = first; it != last; ++it)
-    if (std::ranges::equal(tokens(it->second).ranges(), ranges)) return it->second;
+  for (std::size_t slot = slot_of(hash); slots_[slot] != kFreeSlot; slot = (slot + 1) & (slots_.size() - 1)) {
+    const TokenSetId set = slots_[slot];
+    if (hash_of_set_[set] == hash && std::ranges::equal(tokens(set).ranges(), ranges)) return set;
+  }
   const auto id = static_cast<TokenSetId>(schedule_.token_sets.size());
   schedule_.token_sets.emplace_back(std::vector<TokenRange>(ranges.begin(), ranges.end()));
-  set_of_hash_.emplace(hash, id);
+  hash_of_set_.push_back(hash);
+  if (2 * hash_of_set_.size() > slots_.size())
+    make_slots(2 * slots_.size());
+  else
+    put_in_slot(id);
   return id;
+}
+
+std::size_t ProgramBuilder::slot_of(std::size_t hash) const {
+  return (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL >> (64 - std::countr_zero(slots_.size()));  // Fibonacci hashing
+}
+
+void ProgramBuilder::make_slots(std::size_t count) {
+  slots_.assign(std::bit_ceil(count), kFreeSlot);
+  for (TokenSetId set = 0; set < hash_of_set_.size(); ++set) put_in_slot(set);
+}
+
+void ProgramBuilder::put_in_slot(TokenSetId set) {
+  std::size_t slot = slot_of(hash_of_set_[set]);
+  while (slots_[slot] != kFreeSlot) slot = (slot + 1) & (slots_.size() - 1);
+  slots_[slot] = set;
 }
 
 void ProgramBuilder::reserve(RankId rank, std::size_t buffers, std::size_t forward_ops, std::size_t backward_ops) {
@@ -151,11 +170,13 @@ OpList ProgramBuilder::conflicts(PhaseUse& use, OpIndex id, int stream, const Op
 void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, OpBody&& body) {
   if (const auto* exchange = std::get_if<Exchange>(&body); exchange && exchange->sends.empty() && exchange->recvs.empty())
     return;
-  const auto without_rows = [&](const Transfer& term) { return tokens(term.from.tokens).empty(); };
-  if (auto* accumulate = std::get_if<Accumulate>(&body))
-    if (std::erase_if(accumulate->terms, without_rows); accumulate->terms.empty()) return;
-  if (auto* copy = std::get_if<Copy>(&body))
-    if (std::erase_if(copy->terms, without_rows); copy->terms.empty()) return;
+  const auto is_without_rows = [&](TransferList& terms) {
+    const auto without_rows = [&](const Transfer& term) { return tokens(term.from.tokens).empty(); };
+    terms.erase(std::remove_if(terms.begin(), terms.end(), without_rows), terms.end());
+    return terms.empty();
+  };
+  if (auto* accumulate = std::get_if<Accumulate>(&body); accumulate && is_without_rows(accumulate->terms)) return;
+  if (auto* copy = std::get_if<Copy>(&body); copy && is_without_rows(copy->terms)) return;
 
   RankProgram& program = schedule_.ranks[rank];
   std::vector<Op>& ops = phase == Phase::forward ? program.forward : program.backward;

@@ -91,8 +91,15 @@ class ProgramBuilder {
   /// What the op must wait for; notes what it does.
   OpList conflicts(PhaseUse& use, OpIndex id, int stream, const OpBody& body);
 
+  // Sets by their hash: open addressing in a power of two of slots, for a look is taken at every message's rows.
+  static constexpr auto kFreeSlot = static_cast<TokenSetId>(-1);
+  std::size_t slot_of(std::size_t hash) const;
+  void make_slots(std::size_t count);
+  void put_in_slot(TokenSetId set);
+
   Schedule schedule_;
-  std::unordered_multimap<std::size_t, TokenSetId> set_of_hash_;
+  std::vector<TokenSetId> slots_;
+  std::vector<std::size_t> hash_of_set_;
   std::unordered_map<std::uint64_t, bool> intersects_;  // of pairs of large sets that were asked about
   std::vector<RankUse> use_;                            // [rank]; the phases apart, because a barrier separates them
   RankUse spare_;                                       // memory of a rank that is complete, for the next one

@@ -47,8 +47,7 @@ class Member {
     fetched_.assign(arrivals, {}), gradients_.assign(arrivals, {}), sums_.assign(arrivals, {});
     parts_.assign(relays.out.size(), {});
     for (const Arrival& arrival : relays.arrivals) pieces_ += arrival.needed;
-    if (view.tokens == builder.program(view.rank).tokens)  // else the rank has buffers of its head exchange, too
-      builder.reserve(view.rank, 13 + 9 * arrivals + 2 * relays.out.size(), 8 + 5 * arrivals, 12 + 6 * arrivals);
+    make_room_for_program();
   }
 
   void forward() {
@@ -68,11 +67,9 @@ class Member {
 
   void backward() {
     const bool again = rules_.kv == KvForBackward::again;
-    std::vector<int> stages;  // in the order of backward
-    for (int stage = plan_.inside_stages; stage < plan_.stages; ++stage) stages.push_back(stage);
-    for (int stage = 0; stage < plan_.inside_stages; ++stage) stages.push_back(stage);
-    const auto fetch_again = [&](std::size_t i) {
-      if (again && i < stages.size()) fetch(Phase::backward, stages[i]);
+    const auto stage_at = [&](int i) { return (plan_.inside_stages + i) % plan_.stages; };  // the order of backward
+    const auto fetch_again = [&](int i) {
+      if (again && i < plan_.stages) fetch(Phase::backward, stage_at(i));
     };
     if (again) make_room();
     fetch_again(0);
@@ -90,8 +87,8 @@ class Member {
       sum_up(stage);
       bring_home(stage, Hop::between);
     };
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-      const int stage = stages[i];
+    for (int i = 0; i < plan_.stages; ++i) {
+      const int stage = stage_at(i);
       const bool entered = stage >= plan_.inside_stages;
       fetch_again(i + 1);
       differentiate(stage, d_q);
@@ -108,6 +105,15 @@ class Member {
   }
 
  private:
+  /// About what the ops and buffers of both phases take: boundary, sums and local part, then what each piece, arrival, hop and
+  /// relay adds.
+  void make_room_for_program() {
+    const std::size_t arrivals = relays_.arrivals.size();
+    const auto hops = static_cast<std::size_t>(2 * plan_.stages - plan_.inside_stages);
+    builder_.reserve(view_.rank, 13 + 5 * pieces_ + 4 * arrivals + 2 * relays_.out.size(), 2 * pieces_ + hops,
+                     2 * pieces_ + arrivals + hops + 4);
+  }
+
   static int step_of(int stage) { return stage + 1; }
   bool holds_tokens() const { return !builder_.tokens(view_.tokens).empty(); }
   DType model_dtype() const { return builder_.shape().dtype; }

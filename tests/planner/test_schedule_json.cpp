@@ -63,8 +63,8 @@ class RandomSchedule {
     for (Token i = draw(0, 3); i > 0; --i) list.push_back(slice());
     return list;
   }
-  std::vector<Transfer> terms() {
-    std::vector<Transfer> list;
+  TransferList terms() {
+    TransferList list;
     for (Token i = draw(0, 3); i > 0; --i) list.push_back({slice(), slice()});
     return list;
   }

@@ -227,7 +227,7 @@ class OpStructure {
       refuse(place_, verb + " rank " + std::to_string(*twice) + " two messages; one exchange has at most one");
   }
 
-  void check_terms(const std::vector<Transfer>& terms) const {
+  void check_terms(const TransferList& terms) const {
     if (terms.empty()) refuse(place_, "has no term");
     for (const Transfer& term : terms) {
       roles({{&term.from, role_of(term.into)}});
