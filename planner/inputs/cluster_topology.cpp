@@ -63,20 +63,23 @@ struct ClusterTopology::Impl {
   Impl(std::shared_ptr<const Machine> whole, std::vector<GpuId> gpus)
       : machine(std::move(whole)), chosen(std::move(gpus)), routes(chosen.size()) {
     const ClusterDescription& description = machine->description;
-    std::vector<std::size_t> nodes, islands;
+    std::vector<std::size_t> nodes, islands, pods;
     for (const GpuId gpu : chosen) {
       nodes.push_back(gpu / description.gpus_per_node);
       islands.push_back(gpu / description.island_gpus);
+      const std::size_t first_node = islands.back() * description.island_gpus / description.gpus_per_node;
+      pods.push_back(description.network ? first_node / description.network->nodes_per_leaf : 0);
     }
     node_of = renumbered(nodes);
     island_of = renumbered(islands);
+    pod_of = renumbered(pods);
     node_count = chosen.empty() ? 0 : *std::max_element(node_of.begin(), node_of.end()) + 1;
     remarks = remarks_on_nodes(nodes, description.gpus_per_node);
   }
 
   std::shared_ptr<const Machine> machine;
   std::vector<GpuId> chosen;  // our GPU -> GPU of the file
-  std::vector<std::uint32_t> node_of, island_of;
+  std::vector<std::uint32_t> node_of, island_of, pod_of;
   std::size_t node_count = 0;
   std::vector<std::string> remarks;
   mutable std::vector<Routes> routes;  // by source
@@ -112,6 +115,7 @@ std::size_t ClusterTopology::gpus() const { return impl_->chosen.size(); }
 const DeviceKind& ClusterTopology::device(GpuId) const { return impl_->machine->description.device; }
 std::uint32_t ClusterTopology::node_of(GpuId gpu) const { return impl_->node_of.at(gpu); }
 std::uint32_t ClusterTopology::island_of(GpuId gpu) const { return impl_->island_of.at(gpu); }
+std::uint32_t ClusterTopology::pod_of(GpuId gpu) const { return impl_->pod_of.at(gpu); }
 std::size_t ClusterTopology::nodes() const { return impl_->node_count; }
 const std::vector<Link>& ClusterTopology::links() const { return impl_->machine->graph.links(); }
 const std::vector<std::string>& ClusterTopology::remarks() const { return impl_->remarks; }

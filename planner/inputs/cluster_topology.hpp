@@ -49,6 +49,9 @@ class ClusterTopology {
   std::uint32_t node_of(GpuId gpu) const;
   std::uint32_t island_of(GpuId gpu) const;
   std::size_t nodes() const;
+  /// Nodes whose NICs meet below the spine, counted from 0 over the cluster; an island that spans nodes is in the pod of its
+  /// first one. Without a network, or with one leaf per rail, all are in pod 0.
+  std::uint32_t pod_of(GpuId gpu) const;
 
   const std::vector<Link>& links() const;
   /// Least-latency route (then fewest links, then lowest link ids). Found on first use, kept with this object. Thread-safe.

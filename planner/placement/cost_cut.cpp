@@ -1,5 +1,5 @@
-// The cost-cut placement. Nodes are filled first, then the groups of each node from what the node holds, both by the steps of
-// cost_cut_steps.hpp.
+// The cost-cut placement. What is whole is filled first, then its parts from what it holds: pods, the nodes of a pod, the
+// groups of a node, all by the steps of cost_cut_steps.hpp.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -17,9 +17,10 @@ namespace hsap {
 
 namespace {
 
-/// Nodes are levelled closer than groups, because their groups inherit what they have.
+/// Nodes are levelled closer than groups, because their groups inherit what they have; pods than nodes.
 constexpr double kNodeTolerance = 0.6;  // of that of groups
-/// Share of the tokens between mean and cap that a node may fill; the rest lets the groups of a node differ.
+/// Share of the tokens between mean and cap that a node may fill; the rest lets the groups of a node differ. A pod may fill
+/// this share of what its nodes may.
 constexpr double kNodeSlack = 0.95;
 /// A cap that is given as ceil(T / groups) groups / T is met by ceil(T / groups) tokens, whichever way doubles round.
 constexpr double kRounding = 1e-12;
@@ -35,14 +36,27 @@ std::string to_text(double number) {
   return text.str();
 }
 
-void check_nodes(int groups, const std::vector<int>& groups_of_node) {
+/// Sizes of nodes or pods.
+void check_sizes(int groups, const char* of_one, const char* option, const std::vector<int>& sizes) {
   int sum = 0;
-  for (const int of_node : groups_of_node) {
-    if (of_node < 1) refuse("the size of a node", std::to_string(of_node), "at least 1 group");
-    sum += of_node;
+  for (const int size : sizes) {
+    if (size < 1) refuse(std::string("the size of a ") + of_one, std::to_string(size), "at least 1 group");
+    sum += size;
   }
-  if (sum != groups && !groups_of_node.empty())
-    refuse("the sum of groups_of_node", std::to_string(sum), "the number of groups, " + std::to_string(groups));
+  if (sum != groups && !sizes.empty())
+    refuse(std::string("the sum of ") + option, std::to_string(sum), "the number of groups, " + std::to_string(groups));
+}
+
+/// Every pod ends where a node ends.
+void check_pods_hold_nodes(const std::vector<int>& pods, const std::vector<int>& nodes) {
+  std::size_t node = 0;
+  for (std::size_t pod = 0; pod < pods.size() && !nodes.empty(); ++pod) {
+    int rest = pods[pod];
+    while (rest > 0) rest -= nodes[node++];
+    if (rest < 0)
+      refuse("groups_of_pod[" + std::to_string(pod) + "]", std::to_string(pods[pod]),
+             "whole nodes of groups_of_node: this one ends inside node " + std::to_string(node - 1));
+  }
 }
 
 void check_speeds(int groups, const std::vector<double>& speeds) {
@@ -54,7 +68,9 @@ void check_speeds(int groups, const std::vector<double>& speeds) {
 
 void check(Token tokens, int groups, const CostCutOptions& options) {
   if (groups < 1) refuse("the number of groups", std::to_string(groups), "at least 1");
-  check_nodes(groups, options.groups_of_node);
+  check_sizes(groups, "node", "groups_of_node", options.groups_of_node);
+  check_sizes(groups, "pod", "groups_of_pod", options.groups_of_pod);
+  check_pods_hold_nodes(options.groups_of_pod, options.groups_of_node);
   check_speeds(groups, options.speeds);
   const double least = smallest_token_cap(tokens, groups);
   if (!(options.token_cap >= least * (1 - kRounding)))
@@ -73,18 +89,18 @@ void check(Token tokens, int groups, const CostCutOptions& options) {
 struct TokenLimits {
   Token least_of_group = 0;
   Token most_of_group = 0;
-  double most_of_node_per_group = 0;
+  double mean = 0;
+  double token_cap = 0;
 
-  TokenLimits(Token tokens, int groups, double token_cap) {
-    const double mean = static_cast<double>(tokens) / groups;
-    most_of_group = static_cast<Token>(std::min(std::floor(token_cap * mean * (1 + kRounding)), static_cast<double>(tokens)));
+  TokenLimits(Token tokens, int groups, double cap) : mean(static_cast<double>(tokens) / groups), token_cap(cap) {
+    most_of_group = static_cast<Token>(std::min(std::floor(cap * mean * (1 + kRounding)), static_cast<double>(tokens)));
     // the smallest cap leaves every group floor or ceiling of the mean
-    if (token_cap <= smallest_token_cap(tokens, groups) * (1 + kRounding)) least_of_group = tokens / groups;
-    most_of_node_per_group = (1 + kNodeSlack * (token_cap - 1)) * mean;
+    if (cap <= smallest_token_cap(tokens, groups) * (1 + kRounding)) least_of_group = tokens / groups;
   }
-  Token most_of_node(int of_node) const {
+  /// Of a bin of so many groups that may fill this share of the tokens between mean and cap.
+  Token most_of(int groups, double slack) const {
     return static_cast<Token>(
-        std::min(std::ceil(most_of_node_per_group * of_node), static_cast<double>(most_of_group) * of_node));
+        std::min(std::ceil((1 + slack * (token_cap - 1)) * mean * groups), static_cast<double>(most_of_group) * groups));
   }
 };
 
@@ -105,24 +121,87 @@ std::vector<Piece> merge(const std::vector<Piece>& pieces, const DocumentMask& m
   return merged;
 }
 
-/// The groups of a node, filled with what it holds. Speeds are those of its groups.
-std::vector<Bin> fill_groups(const Bin& node, const double* speeds, const TokenLimits& limits, const DocumentMask& mask,
-                             const RowCost& rows, double tolerance, const KeyPrice& keys) {
-  const double of_node = std::accumulate(speeds, speeds + node.groups, 0.0);
-  const double taking_in = pairs_of_taking_in(node, mask, keys);
-  std::vector<Bin> groups(static_cast<std::size_t>(node.groups));
-  for (Bin& group : groups) {
-    group.target = node.cost * *speeds++ / of_node;
-    group.least = limits.least_of_group;
-    group.most = limits.most_of_group;
-    if (taking_in > 0) {  // tokens whose linear work fits beside what enters
+class CostCut {
+ public:
+  CostCut(const DocumentMask& mask, int groups, const CostCutOptions& options)
+      : mask_(mask),
+        rows_(mask, options.pairs_per_token),
+        keys_{options.pairs_per_token, options.pairs_per_entering_key},
+        limits_(mask.tokens(), groups, options.token_cap),
+        tolerance_(options.tolerance),
+        speeds_(options.speeds.empty() ? std::vector<double>(static_cast<std::size_t>(groups), 1) : options.speeds) {
+    placement_.reserve(speeds_.size());
+  }
+
+  /// Sizes in groups; without nodes there is nothing to choose between groups of a pod.
+  Placement place(const std::vector<int>& pods, const std::vector<int>& nodes) {
+    Bin all;
+    all.groups = static_cast<int>(speeds_.size());
+    all.pieces.reserve(mask_.documents());
+    for (std::size_t i = 0; i < mask_.documents(); ++i) all.add({i, 0, mask_.document(i).size(), rows_});
+    if (pods.size() < 2) {
+      place_pod(all, nodes);
+      return std::move(placement_);
+    }
+    std::vector<Bin> filled = shares(all, pods, 0, kNodeSlack * kNodeSlack);
+    fill_bins(all.pieces, rows_, kNodeTolerance * kNodeTolerance * tolerance_, {}, filled);
+    auto node = nodes.begin();
+    for (const Bin& pod : filled) {
+      const auto first = node;
+      for (int groups = 0; node != nodes.end() && groups < pod.groups; ++node) groups += *node;
+      place_pod(pod, {first, node});
+    }
+    return std::move(placement_);
+  }
+
+ private:
+  /// Empty bins of these sizes, `first_group` being the first group of all. The target of each is its share, by speed, of what
+  /// `whole` costs; `slack` as in TokenLimits::most_of().
+  std::vector<Bin> shares(const Bin& whole, const std::vector<int>& sizes, std::size_t first_group, double slack) const {
+    const auto speed = speeds_.begin() + static_cast<std::ptrdiff_t>(first_group);
+    const double cost_at_speed = whole.cost / std::accumulate(speed, speed + whole.groups, 0.0);
+    std::vector<Bin> bins;
+    bins.reserve(sizes.size());
+    auto first = speed;
+    for (const int size : sizes) {
+      Bin& bin = bins.emplace_back();
+      bin.groups = size;
+      bin.target = cost_at_speed * std::accumulate(first, first + size, 0.0);
+      bin.least = limits_.least_of_group * size;
+      bin.most = limits_.most_of(size, slack);
+      first += size;
+    }
+    return bins;
+  }
+
+  void place_pod(const Bin& pod, const std::vector<int>& node_sizes) {
+    if (std::all_of(node_sizes.begin(), node_sizes.end(), [](int groups) { return groups == 1; })) return place_groups(pod, {});
+    std::vector<Bin> nodes = shares(pod, node_sizes, placement_.size(), kNodeSlack);
+    fill_nodes(merge(pod.pieces, mask_, rows_), mask_, rows_, kNodeTolerance * tolerance_, keys_, nodes);
+    for (const Bin& node : nodes) place_groups(node, keys_);
+  }
+
+  /// The groups of a node. `keys`: those that enter it are spread over them.
+  void place_groups(const Bin& node, const KeyPrice& keys) {
+    std::vector<Bin> groups = shares(node, std::vector<int>(static_cast<std::size_t>(node.groups), 1), placement_.size(), 1);
+    const double taking_in = pairs_of_taking_in(node, mask_, keys);
+    for (Bin& group : groups) {
+      if (taking_in == 0) break;  // else tokens whose linear work fits beside what enters
       const auto fitting = static_cast<Token>(std::max(0.0, group.target - taking_in) / keys.pairs_per_token);
       group.most = std::clamp(fitting, std::min(group.most, node.tokens / node.groups + 1), group.most);
     }
+    fill_bins(merge(node.pieces, mask_, rows_), rows_, tolerance_, {}, groups);
+    for (const Bin& group : groups) placement_.push_back(group.token_set(mask_));
   }
-  fill_bins(merge(node.pieces, mask, rows), rows, tolerance, {}, groups);
-  return groups;
-}
+
+  const DocumentMask& mask_;
+  const RowCost rows_;
+  const KeyPrice keys_;
+  const TokenLimits limits_;
+  const double tolerance_;
+  const std::vector<double> speeds_;
+  Placement placement_;
+};
 
 }  // namespace
 
@@ -136,54 +215,7 @@ std::vector<int> equal_nodes(int groups, int groups_per_node) {
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options) {
   check(mask.tokens(), groups, options);
   if (mask.tokens() == 0) return Placement(static_cast<std::size_t>(groups));
-
-  const RowCost rows(mask, options.pairs_per_token);
-  std::vector<Piece> documents;
-  documents.reserve(mask.documents());
-  double cost = 0;
-  for (std::size_t i = 0; i < mask.documents(); ++i) {
-    documents.emplace_back(i, 0, mask.document(i).size(), rows);
-    cost += documents.back().cost;
-  }
-
-  const std::vector<double> speeds =
-      options.speeds.empty() ? std::vector<double>(static_cast<std::size_t>(groups), 1) : options.speeds;
-  const double cost_at_speed = cost / std::accumulate(speeds.begin(), speeds.end(), 0.0);
-  const TokenLimits limits(mask.tokens(), groups, options.token_cap);
-  const KeyPrice keys{options.pairs_per_token, options.pairs_per_entering_key};
-
-  Placement placement;
-  placement.reserve(static_cast<std::size_t>(groups));
-  const auto place = [&](const std::vector<Bin>& bins) {
-    for (const Bin& bin : bins) placement.push_back(bin.token_set(mask));
-  };
-  if (std::all_of(options.groups_of_node.begin(), options.groups_of_node.end(), [](int of_node) { return of_node == 1; })) {
-    Bin all;  // one node, for which nothing is chosen
-    all.groups = groups;
-    all.pieces = std::move(documents);
-    all.cost = cost;
-    all.tokens = mask.tokens();
-    place(fill_groups(all, speeds.data(), limits, mask, rows, options.tolerance, {}));
-    return placement;
-  }
-  std::vector<Bin> nodes;
-  const double* of_group = speeds.data();
-  for (const int of_node : options.groups_of_node) {
-    Bin node;
-    node.groups = of_node;
-    node.target = cost_at_speed * std::accumulate(of_group, of_group + of_node, 0.0);
-    node.least = limits.least_of_group * of_node;
-    node.most = limits.most_of_node(of_node);
-    nodes.push_back(node);
-    of_group += of_node;
-  }
-  fill_nodes(documents, mask, rows, kNodeTolerance * options.tolerance, keys, nodes);
-  of_group = speeds.data();
-  for (const Bin& node : nodes) {
-    place(fill_groups(node, of_group, limits, mask, rows, options.tolerance, keys));
-    of_group += node.groups;
-  }
-  return placement;
+  return CostCut(mask, groups, options).place(options.groups_of_pod, options.groups_of_node);
 }
 
 }  // namespace hsap

@@ -30,14 +30,15 @@ void make_room_for_keys(const DocumentMask& mask, const RowCost& rows, double to
                         std::vector<Bin>& nodes) {
   std::vector<Bin> tried = nodes;
   for (int round = 0; round < kTries && longest > 1 + kLonger; ++round) {
-    Token most = 0;
+    Token most = 0, tokens = 0;
     for (std::size_t n = 0; n < tried.size(); ++n) {
       const double taking_in = pairs_of_taking_in(tried[n], mask, keys) * tried[n].groups;
       const auto fitting = static_cast<Token>(std::max(0.0, tried[n].target - taking_in) / keys.pairs_per_token);
       tried[n].most = taking_in > 0 ? std::clamp(fitting, tried[n].least, nodes[n].most) : nodes[n].most;
       most += tried[n].most;
+      tokens += tried[n].tokens;
     }
-    if (most < mask.tokens() || token_limits_met(tried)) return;
+    if (most < tokens || token_limits_met(tried)) return;
     settle_bins(rows, tolerance, tried);
     const double time = longest_time(tried, mask, keys);
     if (time >= longest) continue;

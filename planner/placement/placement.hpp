@@ -74,6 +74,9 @@ struct CostCutOptions {
   /// How many consecutive groups each node has: documents are put on nodes first, then on the groups of a node. Empty: every
   /// group is a node.
   std::vector<int> groups_of_node = {};
+  /// How many consecutive groups each pod has, whole nodes: documents are put on pods before they are put on nodes, so that few
+  /// keys cross the spine. Empty: one pod.
+  std::vector<int> groups_of_pod = {};
   /// Work that each group does in the same time, relative to the others: costs are balanced in proportion, the token cap is the
   /// same for all. Empty: all equal.
   std::vector<double> speeds = {};
@@ -84,8 +87,9 @@ struct CostCutOptions {
 /// cheap rows: short documents, and heads of long ones (spread_under_caps() in cost_cut_steps.hpp). Groups may stay empty when
 /// there are fewer tokens than groups. Our own design. The cap holds in every result; costs are balanced as well as whole rows
 /// allow (tests/bench/README.md has how well). O(n log n + groups log groups) for n documents. Throws InvalidInput when groups
-/// < 1, token_cap < smallest_token_cap(), which the message then names, groups_of_node does not add up to groups, speeds are
-/// not one positive number for each group, or tolerance, pairs_per_token or pairs_per_entering_key is negative or infinite.
+/// < 1, token_cap < smallest_token_cap(), which the message then names, groups_of_node or groups_of_pod does not add up to
+/// groups, a pod ends inside a node, speeds are not one positive number for each group, or tolerance, pairs_per_token or
+/// pairs_per_entering_key is negative or infinite.
 Placement place_cost_cut(const DocumentMask& mask, int groups, const CostCutOptions& options = {});
 
 }  // namespace hsap

@@ -283,7 +283,10 @@ Problem make_problem(const AttentionShape& shape, const std::vector<Token>& offs
   problem.shape = shape;
   problem.mask = DocumentMask(offsets, shape.mask);
   problem.ranks = static_cast<int>(cluster.gpus());
-  for (GpuId gpu = 0; gpu < cluster.gpus(); ++gpu) problem.node_of_rank.push_back(static_cast<int>(cluster.island_of(gpu)));
+  for (GpuId gpu = 0; gpu < cluster.gpus(); ++gpu) {
+    problem.node_of_rank.push_back(static_cast<int>(cluster.island_of(gpu)));
+    problem.pod_of_rank.push_back(static_cast<int>(cluster.pod_of(gpu)));
+  }
   return problem;
 }
 

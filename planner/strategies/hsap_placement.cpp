@@ -19,23 +19,27 @@ constexpr double kPairsPerToken = 512;
 struct Groups {
   int count = 0;
   std::vector<int> of_node;    ///< groups of each node; empty when a group spans nodes
+  std::vector<int> of_pod;     ///< groups of each pod; empty when a group spans pods, or there are none
   std::vector<double> speeds;  ///< empty: all equal
 };
 
-Groups groups_of(const Problem& problem, const Degrees& degrees) {
-  Groups groups{degrees.inter, {}, {}};
-  const auto size = static_cast<std::size_t>(degrees.intra);
-  bool inside_nodes = true;
-  for (std::size_t first = 0; first < problem.node_of_rank.size(); first += size) {
-    const int node = problem.node_of_rank[first];
-    inside_nodes = inside_nodes && node == problem.node_of_rank[first + size - 1];
-    if (first == 0 || node != problem.node_of_rank[first - 1]) groups.of_node.push_back(0);
-    ++groups.of_node.back();
-    if (!problem.speed_of_rank.empty())  // a group is as fast as its slowest member
-      groups.speeds.push_back(*std::min_element(problem.speed_of_rank.begin() + static_cast<std::ptrdiff_t>(first),
-                                                problem.speed_of_rank.begin() + static_cast<std::ptrdiff_t>(first + size)));
+/// How many groups of `size` consecutive ranks lie in each part, which is numbered for each rank; empty when one spans parts.
+std::vector<int> groups_of_parts(const std::vector<int>& part_of_rank, std::size_t size) {
+  std::vector<int> groups;
+  for (std::size_t first = 0; first < part_of_rank.size(); first += size) {
+    const int part = part_of_rank[first];
+    if (part != part_of_rank[first + size - 1]) return {};
+    if (first == 0 || part != part_of_rank[first - 1]) groups.push_back(0);
+    ++groups.back();
   }
-  if (!inside_nodes) groups.of_node.clear();
+  return groups;
+}
+
+Groups groups_of(const Problem& problem, const Degrees& degrees) {
+  const auto size = static_cast<std::size_t>(degrees.intra);
+  Groups groups{degrees.inter, groups_of_parts(problem.node_of_rank, size), groups_of_parts(problem.pod_of_rank, size), {}};
+  for (auto first = problem.speed_of_rank.begin(); first != problem.speed_of_rank.end(); first += degrees.intra)
+    groups.speeds.push_back(*std::min_element(first, first + degrees.intra));  // as fast as its slowest member
   return groups;
 }
 
@@ -76,9 +80,11 @@ double cap_of(const Problem& problem, const Groups& groups, double wanted) {
 /// Balances pairs alone, and keeps tokens even: for a barrier between attention and linear work. The search tries it without
 /// one, too.
 Placement even_cost_cut(const Problem& problem, const Groups& groups) {
-  return place_cost_cut(
-      problem.mask, groups.count,
-      {.token_cap = cap_of(problem, groups, 1.02), .groups_of_node = groups.of_node, .speeds = groups.speeds});
+  return place_cost_cut(problem.mask, groups.count,
+                        {.token_cap = cap_of(problem, groups, 1.02),
+                         .groups_of_node = groups.of_node,
+                         .groups_of_pod = groups.of_pod,
+                         .speeds = groups.speeds});
 }
 
 /// Balances pairs, the copies of rows and, where it counts, the linear work of tokens.
@@ -91,6 +97,7 @@ Placement cost_cut(const Problem& problem, const Groups& groups, double token_ca
                          .pairs_per_token = kPairsPerToken + problem.pairs_per_token,
                          .pairs_per_entering_key = problem.pairs_per_token > 0 ? problem.pairs_per_entering_key : 0,
                          .groups_of_node = groups.of_node,
+                         .groups_of_pod = groups.of_pod,
                          .speeds = groups.speeds});
 }
 

@@ -19,6 +19,8 @@ struct Problem {
   int ranks = 1;
   /// Fast domain of each rank, ascending; ranks of one are consecutive: the node, or an island that is larger or smaller.
   std::vector<int> node_of_rank;
+  /// Pod of each rank, ascending: nodes that reach each other without the spine. Empty: one pod.
+  std::vector<int> pod_of_rank = {};
   /// Head-parallel degrees need not divide the heads: some ranks then hold one head more.
   bool ragged_heads = false;
   /// Seconds of a token's linear work over seconds of a (query, key) pair in all heads, forward + backward (planner/cost/

@@ -227,6 +227,21 @@ TEST_CASE("cluster: taken GPUs are renumbered, links and routes stay") {
   CHECK(again.node_of(0) == 1);
 }
 
+TEST_CASE("cluster: nodes whose NICs meet below the spine are a pod") {
+  const ClusterTopology cluster =
+      ClusterTopology::read(HSAP_SOURCE_DIR "/topologies/dgx-h100.yaml");  // 32 nodes of 8 below a leaf
+  CHECK(cluster.pod_of(0) == 0);
+  CHECK(cluster.pod_of(255) == 0);
+  CHECK(cluster.pod_of(256) == 1);
+  CHECK(cluster.pod_of(511) == 1);
+  const ClusterTopology part = cluster.take({300, 5, 301});
+  CHECK(part.pod_of(0) == 1);
+  CHECK(part.pod_of(1) == 0);
+  CHECK(cluster.take({300, 301}).pod_of(1) == 0);
+  const ClusterTopology server = ClusterTopology::read(HSAP_SOURCE_DIR "/topologies/l20-pcie-8.yaml");  // no network
+  CHECK(server.pod_of(7) == 0);
+}
+
 TEST_CASE("cluster: nodes that are not filled are remarked") {
   const ClusterTopology cluster = parse(replaced(kTwoNodes, "nodes: 2", "nodes: 8"));
   CHECK(cluster.take_first(8).remarks().empty());
