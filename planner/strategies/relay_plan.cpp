@@ -20,10 +20,10 @@ void sum_up(std::vector<std::size_t>& first) {
 class Collector {
  public:
   Collector(ProgramBuilder& builder, const RelayNodes& nodes, RelaySteps steps)
-      : builder_(builder), groups_(nodes.node_of_group.size()), steps_(std::move(steps)) {
+      : builder_(builder), nodes_(nodes), groups_(nodes.node_of_group.size()), steps_(std::move(steps)) {
     plan_.inside_stages = nodes.inside_stages;
     plan_.stages = nodes.stages();
-    arrival_of_.assign(groups_ * 2 * index(plan_.stages), kNone);
+    number_.resize(steps_.arrivals.size());
   }
 
   RelayPlan collect() {
@@ -38,6 +38,7 @@ class Collector {
     for (std::size_t g = 0; g < groups_; ++g) {
       plan_.first_in.push_back(plan_.in.size());
       plan_.first_arrival.push_back(plan_.arrivals.size());
+      number_arrivals(static_cast<int>(g));
       collect_to(static_cast<int>(g), std::span(by_target).subspan(first[g], first[g + 1] - first[g]));
     }
     plan_.first_in.push_back(plan_.in.size());
@@ -48,25 +49,25 @@ class Collector {
   }
 
  private:
-  static constexpr int kNone = -1;
-
-  /// Of the group: number of its arrival.
-  int& arrival_of(int group, int stage, Store store) {
-    return arrival_of_[2 * index(group * plan_.stages + stage) + (store == Store::passing)];
+  void number_arrivals(int group) {
+    int count = 0;
+    for (int stage = 0; stage < plan_.stages; ++stage)
+      for (const Store store : {Store::needed, Store::passing}) {
+        const std::size_t arrival = nodes_.arrival(group, stage, store);
+        const ArrivalRows& come = steps_.arrivals[arrival];
+        if (come.rows.empty()) continue;
+        number_[arrival] = count++;
+        plan_.arrivals.push_back({stage, store == Store::needed, builder_.intern(come.rows), builder_.intern(come.entered)});
+      }
   }
 
   void collect_to(int group, std::span<RelayStep> steps) {
-    std::sort(steps.begin(), steps.end(), [](const RelayStep& a, const RelayStep& b) { return a.way < b.way; });
-    const std::size_t first_arrival = plan_.arrivals.size();
+    std::sort(steps.begin(), steps.end(), [](const RelayStep& a, const RelayStep& b) {
+      return a.way != b.way ? a.way < b.way : a.first < b.first;  // then ranges ascend, as documents did
+    });
     for (std::size_t i = 0; i < steps.size();) {
       const std::uint64_t number = steps[i].way;
       const Way way = way_of(number);
-      int& arrival = arrival_of(group, way.stage, way.arrival);
-      if (arrival == kNone) {
-        arrival = static_cast<int>(plan_.arrivals.size() - first_arrival);
-        plan_.arrivals.push_back({way.stage, way.arrival == Store::needed, 0, 0});
-        if (rows_.size() <= index(arrival)) rows_.emplace_back(), entered_.emplace_back();
-      }
       run_.clear();
       const std::size_t run_begin = i;
       for (; i < steps.size() && steps[i].way == number; ++i) {
@@ -74,19 +75,8 @@ class Collector {
         run_.insert(run_.end(), ranges, ranges + steps[i].count);
       }
       if (i - run_begin > 1) normalise(run_);
+      const int arrival = number_[nodes_.arrival(group, way.stage, way.arrival)];
       plan_.in.push_back({way.from, group, way.stage, way.hop, static_cast<int>(way.source), arrival, builder_.intern(run_)});
-      rows_[index(arrival)].insert(rows_[index(arrival)].end(), run_.begin(), run_.end());
-      if (way.hop == Hop::between) entered_[index(arrival)].insert(entered_[index(arrival)].end(), run_.begin(), run_.end());
-    }
-    const auto take = [&](std::vector<TokenRange>& ranges) {
-      normalise(ranges);
-      const TokenSetId set = builder_.intern(ranges);
-      ranges.clear();
-      return set;
-    };
-    for (std::size_t a = first_arrival; a < plan_.arrivals.size(); ++a) {
-      plan_.arrivals[a].rows = take(rows_[a - first_arrival]);
-      plan_.arrivals[a].entered = take(entered_[a - first_arrival]);
     }
   }
 
@@ -94,7 +84,7 @@ class Collector {
   void find_sources() {
     for (Relay& relay : plan_.in) {
       const auto store = static_cast<Store>(relay.source);
-      relay.source = store == Store::own ? Relay::kOwn : arrival_of(relay.from, relay.stage, store);
+      relay.source = store == Store::own ? Relay::kOwn : number_[nodes_.arrival(relay.from, relay.stage, store)];
     }
   }
 
@@ -114,12 +104,12 @@ class Collector {
   }
 
   ProgramBuilder& builder_;
+  const RelayNodes& nodes_;
   const std::size_t groups_;
   RelaySteps steps_;
   RelayPlan plan_;
-  std::vector<int> arrival_of_;                          // [group][stage][needed, passing]
-  std::vector<TokenRange> run_;                          // rows of the relay at hand
-  std::vector<std::vector<TokenRange>> rows_, entered_;  // [arrival] of the group at hand
+  std::vector<int> number_;      // of the arrivals of a group that are not empty, from 0 on; as RelaySteps::arrivals
+  std::vector<TokenRange> run_;  // rows of the relay at hand
 };
 
 }  // namespace

@@ -61,6 +61,14 @@ bool intersects(TokenRange rows, Ranges ranges) {
   return false;
 }
 
+/// Adds a range that begins where those before it end, or later.
+void append(std::vector<TokenRange>& ranges, const TokenRange& range) {
+  if (!ranges.empty() && ranges.back().end == range.begin)
+    ranges.back().end = range.end;
+  else
+    ranges.push_back(range);
+}
+
 /// Deals rows, as they are counted, to stages of about equal size, the last stage first.
 class StageCounter {
  public:
@@ -89,7 +97,9 @@ class StageCounter {
 class StepPlanner {
  public:
   StepPlanner(const DocumentMask& mask, const RelayNodes& nodes, Token least_rows)
-      : mask_(mask), nodes_(nodes), least_rows_(least_rows), member_of_group_(nodes.node_of_group.size(), kNone) {}
+      : mask_(mask), nodes_(nodes), least_rows_(least_rows), member_of_group_(nodes.node_of_group.size(), kNone) {
+    result_.arrivals.resize(nodes.arrival(static_cast<int>(nodes.node_of_group.size()), 0, Store::needed));
+  }
 
   /// `pieces` of one document, in token order.
   void plan(std::span<const HeldPiece> pieces) {
@@ -115,6 +125,9 @@ class StepPlanner {
     std::size_t first_need, needs;  // of needs_: keys that its rows see and it does not hold
   };
 
+  ArrivalRows& arrival(std::size_t member, int stage, Store store) {
+    return result_.arrivals[nodes_.arrival(members_[member].group, stage, store)];
+  }
   int node_of(int group) const { return nodes_.node_of_group[static_cast<std::size_t>(group)]; }
   Ranges rows_of(const Member& member) const { return Ranges(rows_).subspan(member.first_row, member.rows); }
   Ranges needs_of(std::size_t member) const {
@@ -160,11 +173,19 @@ class StepPlanner {
               for_each_common(rows, needs_of(to), [&](const TokenRange& common) { visit(members_[from].group, common); });
       };
       StageCounter stage(total_of(each_held, nodes_.inside_stages), nodes_.inside_stages, least_rows_);
+      held_.resize(static_cast<std::size_t>(nodes_.inside_stages));
       each_held([&](int holder, const TokenRange& rows) {
         stage.split(rows, [&](int s, const TokenRange& part) {
           step({.stage = s, .hop = Hop::inside, .from = holder}, members_[to].group, part);
+          held_[static_cast<std::size_t>(s)].push_back(part);
         });
       });
+      for (int s = 0; s < nodes_.inside_stages; ++s) {
+        std::vector<TokenRange>& rows = held_[static_cast<std::size_t>(s)];
+        normalise(rows);
+        for (const TokenRange& range : rows) append(arrival(to, s, Store::needed).rows, range);
+        rows.clear();
+      }
     }
   }
 
@@ -195,7 +216,13 @@ class StepPlanner {
     if (entered_.size() < (end - begin) * stores()) entered_.resize((end - begin) * stores());
     StageCounter stage(total_of(each_outside, nodes_.between_stages), nodes_.between_stages, least_rows_);
     each_outside([&](int holder, const TokenRange& rows) {
-      stage.split(rows, [&](int s, const TokenRange& part) { enter(holder, s, part, node, begin, end); });
+      stage.split(rows, [&](int s, const TokenRange& part) {
+        enter(holder, s, part, node, begin, end);
+        for (std::size_t m = begin; m < end; ++m)
+          for_each_common(part, needs_of(m), [&](const TokenRange& common) {
+            append(arrival(m, nodes_.inside_stages + s, Store::needed).rows, common);
+          });
+      });
     });
     for (std::size_t gateway = begin; gateway < end; ++gateway)
       for (int s = 0; s < nodes_.between_stages; ++s)
@@ -231,6 +258,9 @@ class StepPlanner {
         step({.stage = nodes_.inside_stages + stage, .hop = Hop::between, .from = holder, .arrival = store},
              members_[member].group, part);
         entered(member, stage, store, begin).push_back(part);
+        ArrivalRows& all = arrival(member, nodes_.inside_stages + stage, store);
+        append(all.entered, part);
+        if (store == Store::passing) append(all.rows, part);
       };
     };
     for_each_common(rows, needs_of(member), enter_as(Store::needed));
@@ -278,7 +308,8 @@ class StepPlanner {
   std::vector<Member> members_;
   std::vector<TokenRange> rows_, needs_, seen_;
   std::vector<int> member_of_group_;
-  std::vector<TokenRange> node_needs_;  // of the node at hand
+  std::vector<std::vector<TokenRange>> held_;  // by members of the own node, [stage]
+  std::vector<TokenRange> node_needs_;         // of the node at hand
   std::vector<std::vector<TokenRange>> entered_;
   std::vector<std::size_t> needing_;
   RelaySteps result_;

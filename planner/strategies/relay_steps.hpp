@@ -34,9 +34,15 @@ struct RelayStep {
   std::uint32_t first = 0, count = 0;  ///< of RelaySteps::ranges, ascending
 };
 
+/// What comes to a group in one stage and is stored together, as Arrival says it.
+struct ArrivalRows {
+  std::vector<TokenRange> rows, entered;  ///< normalised
+};
+
 struct RelaySteps {
   std::vector<RelayStep> steps;
   std::vector<TokenRange> ranges;
+  std::vector<ArrivalRows> arrivals;  ///< [group][stage][needed, passing]; most are empty
 };
 
 /// Which groups share a node, and in how many stages they meet.
@@ -46,6 +52,10 @@ struct RelayNodes {
 
   int nodes() const { return static_cast<int>(first_group.size()) - 1; }
   int stages() const { return inside_stages + between_stages; }
+  /// Index of RelaySteps::arrivals.
+  std::size_t arrival(int group, int stage, Store store) const {
+    return 2 * static_cast<std::size_t>(group * stages() + stage) + (store == Store::passing);
+  }
   int position(int group) const {
     return group - first_group[static_cast<std::size_t>(node_of_group[static_cast<std::size_t>(group)])];
   }
