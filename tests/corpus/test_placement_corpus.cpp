@@ -120,5 +120,34 @@ TEST_CASE("placement corpus: for a barrier, tokens and pairs are each within 2 %
   });
 }
 
+TEST_CASE("placement corpus: with pods of 16 nodes few keys cross the spine, about as many enter nodes, the layer is as fast") {
+  std::vector<double> crossing, entering, times;  // with pods over without
+  for_each_case([&](const std::string& name, const DocumentMask& mask, int groups) {
+    if (groups != 512) return;
+    CAPTURE(name);
+    CostCutOptions options{.pairs_per_token = kLlama3Layer.pairs_per_token(),
+                           .pairs_per_entering_key = kLlama3Layer.pairs_per_entering_key(),
+                           .groups_of_node = equal_nodes(groups, 8)};
+    const Placement without = place_cost_cut(mask, groups, options);
+    options.groups_of_pod = equal_nodes(groups, 128);
+    const Placement with = place_cost_cut(mask, groups, options);
+    const auto ratio = [](Token a, Token b) { return b == 0 ? 1 : static_cast<double>(a) / static_cast<double>(b); };
+    crossing.push_back(ratio(measure_traffic(mask, with, 128).entered(), measure_traffic(mask, without, 128).entered()));
+    const Traffic of_nodes = measure_traffic(mask, with, 8), of_nodes_without = measure_traffic(mask, without, 8);
+    entering.push_back(ratio(of_nodes.entered(), of_nodes_without.entered()));
+    times.push_back(layer_seconds(of_nodes, kLlama3Layer, KvExchange::hierarchical) /
+                    layer_seconds(of_nodes_without, kLlama3Layer, KvExchange::hierarchical));
+    CHECK(crossing.back() <= 1);
+    CHECK(entering.back() <= 1.15);
+    CHECK(times.back() <= 1.001);
+  });
+  std::cout << "pods of 16 nodes, " << crossing.size() << " lists: keys that cross the spine over those without pods, median "
+            << std::setprecision(3) << median(crossing) << ", largest " << *std::max_element(crossing.begin(), crossing.end())
+            << "; keys that enter nodes, median " << median(entering) << ", largest "
+            << *std::max_element(entering.begin(), entering.end()) << "\n";
+  CHECK(median(crossing) <= 0.2);
+  CHECK(median(entering) <= 1.02);
+}
+
 }  // namespace
 }  // namespace hsap
