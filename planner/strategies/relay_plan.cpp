@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/strategies/cut_documents.hpp"
+#include "planner/strategies/relay_nodes.hpp"
 #include "planner/strategies/relay_steps.hpp"
 
 namespace hsap {
@@ -57,7 +58,9 @@ class Collector {
         const ArrivalRows& come = steps_.arrivals[arrival];
         if (come.rows.empty()) continue;
         number_[arrival] = count++;
-        plan_.arrivals.push_back({stage, store == Store::needed, builder_.intern(come.rows), builder_.intern(come.entered)});
+        const bool leaves = stage < plan_.inside_stages && !come.entered.empty();
+        plan_.arrivals.push_back(
+            {stage, store == Store::needed, builder_.intern(come.rows), builder_.intern(leaves ? come.rows : come.entered)});
       }
   }
 
@@ -84,7 +87,8 @@ class Collector {
   void find_sources() {
     for (Relay& relay : plan_.in) {
       const auto store = static_cast<Store>(relay.source);
-      relay.source = store == Store::own ? Relay::kOwn : number_[nodes_.arrival(relay.from, relay.stage, store)];
+      const int stage = relay.hop == Hop::between ? 0 : relay.stage;  // in which `from` got the rows
+      relay.source = store == Store::own ? Relay::kOwn : number_[nodes_.arrival(relay.from, stage, store)];
     }
   }
 

@@ -3,9 +3,9 @@
 // summed where ways meet, so they too cross once between two nodes. Computed on intervals of the documents that are cut, in
 // time proportional to the messages.
 //
-//   inside    holder -> group of the same node that needs the rows
-//   between   holder -> gateway in another node. It has the holder's position in its node, so a message stays on its rail and
-//             as many NICs work on either side as groups hold the document
+//   inside    holder -> group of the same node that needs the rows, or by whose NIC they leave (relay_outlets.hpp)
+//   between   holder, or that group -> gateway in another node. It has the same position in its node, so a message stays on its
+//             rail
 //   onward    gateway -> group of the same node that needs the rows
 //
 // Stages are numbered in the order of forward: those inside first, then those between nodes (with their way onward). All groups
@@ -32,7 +32,9 @@ struct Arrival {
   int stage = 0;
   bool needed = true;
   TokenSetId rows = 0;
-  TokenSetId entered = 0;  ///< those for which the group is the gateway
+  /// Those whose gradients of other groups are summed here before they go back: for which the group is the gateway; of a stage
+  /// inside, all if some go on to other nodes.
+  TokenSetId entered = 0;
 };
 
 /// One step of the way of rows.

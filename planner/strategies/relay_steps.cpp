@@ -4,6 +4,9 @@
 #include <span>
 #include <tuple>
 
+#include "planner/strategies/range_parts.hpp"
+#include "planner/strategies/relay_outlets.hpp"
+
 namespace hsap {
 
 std::uint64_t Way::number() const {
@@ -20,54 +23,7 @@ Way way_of(std::uint64_t number) {
           .arrival = (number & 1) != 0 ? Store::passing : Store::needed};
 }
 
-RelayNodes::RelayNodes(const std::vector<int>& nodes_of_groups, const RelayRules& rules) {
-  for (std::size_t g = 0; g < nodes_of_groups.size(); ++g) {
-    if (g == 0 || nodes_of_groups[g] != nodes_of_groups[g - 1]) first_group.push_back(static_cast<int>(g));
-    node_of_group.push_back(static_cast<int>(first_group.size()) - 1);
-  }
-  first_group.push_back(static_cast<int>(nodes_of_groups.size()));
-  inside_stages = nodes() == 1 ? rules.stages : 1;
-  between_stages = nodes() == 1 ? 0 : rules.stages;
-}
-
 namespace {
-
-/// Ranges that ascend.
-using Ranges = std::span<const TokenRange>;
-
-/// Calls visit(range) for the parts of `rows` inside the ranges.
-template <class Visit>
-void for_each_common(TokenRange rows, Ranges ranges, const Visit& visit) {
-  for (const TokenRange& range : ranges) {
-    if (range.begin >= rows.end) return;
-    if (range.end > rows.begin) visit(TokenRange{std::max(rows.begin, range.begin), std::min(rows.end, range.end)});
-  }
-}
-
-/// Calls visit(range) for the parts of `rows` outside the ranges.
-template <class Visit>
-void for_each_gap(TokenRange rows, Ranges ranges, const Visit& visit) {
-  Token begin = rows.begin;
-  for_each_common(rows, ranges, [&](const TokenRange& common) {
-    if (begin < common.begin) visit(TokenRange{begin, common.begin});
-    begin = common.end;
-  });
-  if (begin < rows.end) visit(TokenRange{begin, rows.end});
-}
-
-bool intersects(TokenRange rows, Ranges ranges) {
-  for (const TokenRange& range : ranges)
-    if (range.end > rows.begin) return range.begin < rows.end;
-  return false;
-}
-
-/// Adds a range that begins where those before it end, or later.
-void append(std::vector<TokenRange>& ranges, const TokenRange& range) {
-  if (!ranges.empty() && ranges.back().end == range.begin)
-    ranges.back().end = range.end;
-  else
-    ranges.push_back(range);
-}
 
 /// Deals rows, as they are counted, to stages of about equal size, the last stage first.
 class StageCounter {
@@ -97,18 +53,22 @@ class StageCounter {
 class StepPlanner {
  public:
   StepPlanner(const DocumentMask& mask, const RelayNodes& nodes, Token least_rows)
-      : mask_(mask), nodes_(nodes), least_rows_(least_rows), member_of_group_(nodes.node_of_group.size(), kNone) {
+      : mask_(mask),
+        nodes_(nodes),
+        least_rows_(least_rows),
+        outlets_(nodes, least_rows),
+        member_of_group_(nodes.node_of_group.size(), kNone) {
     result_.arrivals.resize(nodes.arrival(static_cast<int>(nodes.node_of_group.size()), 0, Store::needed));
   }
 
   /// `pieces` of one document, in token order.
   void plan(std::span<const HeldPiece> pieces) {
     find_members(pieces);
-    for (std::size_t begin = 0, end = 0; begin < members_.size(); begin = end) {
-      const int node = node_of(members_[begin].group);
-      while (end < members_.size() && node_of(members_[end].group) == node) ++end;
-      plan_inside(begin, end);
-      if (nodes_.nodes() > 1) plan_between(node, begin, end, pieces);
+    find_nodes();
+    for (const Node& node : document_nodes_) plan_inside(node.begin, node.end);
+    if (nodes_.nodes() > 1) {
+      find_outlets(pieces);
+      for (const Node& node : document_nodes_) plan_between(node);
     }
     for (const Member& member : members_) member_of_group_[static_cast<std::size_t>(member.group)] = kNone;
   }
@@ -125,10 +85,20 @@ class StepPlanner {
     std::size_t first_need, needs;  // of needs_: keys that its rows see and it does not hold
   };
 
-  ArrivalRows& arrival(std::size_t member, int stage, Store store) {
-    return result_.arrivals[nodes_.arrival(members_[member].group, stage, store)];
-  }
-  int node_of(int group) const { return nodes_.node_of_group[static_cast<std::size_t>(group)]; }
+  /// A node whose members begin .. end-1 hold rows of the document at hand.
+  struct Node {
+    int node;
+    std::size_t begin, end;
+    std::size_t first_need, needs;  // of node_needs_: of all members, normalised
+  };
+  /// Rows that leave their node from a group, where they are in `store`.
+  struct Source {
+    TokenRange rows;
+    int group;
+    Store store;
+  };
+
+  ArrivalRows& arrival(int group, int stage, Store store) { return result_.arrivals[nodes_.arrival(group, stage, store)]; }
   Ranges rows_of(const Member& member) const { return Ranges(rows_).subspan(member.first_row, member.rows); }
   Ranges needs_of(std::size_t member) const {
     return Ranges(needs_).subspan(members_[member].first_need, members_[member].needs);
@@ -158,6 +128,50 @@ class StepPlanner {
     }
   }
 
+  void find_nodes() {
+    document_nodes_.clear(), node_needs_.clear();
+    for (std::size_t begin = 0, end = 0; begin < members_.size(); begin = end) {
+      const int node = nodes_.node(members_[begin].group);
+      all_needs_.clear();
+      for (; end < members_.size() && nodes_.node(members_[end].group) == node; ++end)
+        all_needs_.insert(all_needs_.end(), needs_of(end).begin(), needs_of(end).end());
+      normalise(all_needs_);
+      document_nodes_.push_back({node, begin, end, node_needs_.size(), all_needs_.size()});
+      node_needs_.insert(node_needs_.end(), all_needs_.begin(), all_needs_.end());
+    }
+  }
+  Ranges needs_of(const Node& node) const { return Ranges(node_needs_).subspan(node.first_need, node.needs); }
+
+  /// Rows that leave from another group than their holder come to it inside the node first.
+  void find_outlets(std::span<const HeldPiece> pieces) {
+    needs_of_nodes_.clear();
+    for (const Node& node : document_nodes_) needs_of_nodes_.push_back({node.node, needs_of(node)});
+    sources_.clear();
+    for (const Outlet& outlet : outlets_.choose(pieces, needs_of_nodes_)) {
+      if (outlet.exit == outlet.holder) {
+        sources_.push_back({outlet.rows, outlet.exit, Store::own});
+        continue;
+      }
+      const int member = member_of_group_[static_cast<std::size_t>(outlet.exit)];
+      const Ranges needs = member == kNone ? Ranges{} : needs_of(static_cast<std::size_t>(member));
+      const auto leave_as = [&](Store store) {
+        return [&, store](const TokenRange& rows) {
+          sources_.push_back({rows, outlet.exit, store});
+          ArrivalRows& come = arrival(outlet.exit, 0, store);
+          append(come.entered, rows);
+          if (store == Store::needed) return;  // plan_inside() has it come
+          append(come.rows, rows);
+          step({.stage = 0, .hop = Hop::inside, .from = outlet.holder, .arrival = store}, outlet.exit, rows);
+        };
+      };
+      const std::size_t first = sources_.size();
+      for_each_common(outlet.rows, needs, leave_as(Store::needed));
+      for_each_gap(outlet.rows, needs, leave_as(Store::passing));
+      std::sort(sources_.begin() + static_cast<std::ptrdiff_t>(first), sources_.end(),
+                [](const Source& a, const Source& b) { return a.rows.begin < b.rows.begin; });
+    }
+  }
+
   void step(const Way& way, int to, const TokenRange& rows) {
     result_.steps.push_back({way.number(), to, static_cast<std::uint32_t>(result_.ranges.size()), 1});
     result_.ranges.push_back(rows);
@@ -183,7 +197,7 @@ class StepPlanner {
       for (int s = 0; s < nodes_.inside_stages; ++s) {
         std::vector<TokenRange>& rows = held_[static_cast<std::size_t>(s)];
         normalise(rows);
-        for (const TokenRange& range : rows) append(arrival(to, s, Store::needed).rows, range);
+        for (const TokenRange& range : rows) append(arrival(members_[to].group, s, Store::needed).rows, range);
         rows.clear();
       }
     }
@@ -193,40 +207,38 @@ class StepPlanner {
   template <class Each>
   static Token total_of(const Each& each, int stages) {
     Token total = 0;
-    if (stages > 1) each([&](int, const TokenRange& rows) { total += rows.size(); });
+    if (stages > 1) each([&](const auto&, const TokenRange& rows) { total += rows.size(); });
     return total;
   }
 
-  /// Rows of other nodes that some member of this node, which are begin .. end-1, needs. The first stage gets the last ones: in
-  /// a chain their holders are the nearest.
-  void plan_between(int node, std::size_t begin, std::size_t end, std::span<const HeldPiece> pieces) {
-    node_needs_.clear();
-    for (std::size_t m = begin; m < end; ++m) node_needs_.insert(node_needs_.end(), needs_of(m).begin(), needs_of(m).end());
-    if (node_needs_.empty()) return;
-    if (end - begin > 1) normalise(node_needs_);
-    const auto first = std::upper_bound(pieces.begin(), pieces.end(), node_needs_.front().begin,
-                                        [](Token token, const HeldPiece& piece) { return token < piece.rows.end; });
-    const auto last = std::lower_bound(first, pieces.end(), node_needs_.back().end,
-                                       [](const HeldPiece& piece, Token token) { return piece.rows.begin < token; });
+  /// Rows of other nodes that some member of this node needs. The first stage gets the last ones: in a chain their holders are
+  /// the nearest.
+  void plan_between(const Node& node) {
+    const Ranges needs = needs_of(node);
+    if (needs.empty()) return;
+    const auto first = std::upper_bound(sources_.begin(), sources_.end(), needs.front().begin,
+                                        [](Token token, const Source& source) { return token < source.rows.end; });
+    const auto last = std::lower_bound(first, sources_.end(), needs.back().end,
+                                       [](const Source& source, Token token) { return source.rows.begin < token; });
     const auto each_outside = [&](const auto& visit) {
-      for (auto piece = first; piece != last; ++piece)
-        if (node_of(piece->group) != node)
-          for_each_common(piece->rows, node_needs_, [&](const TokenRange& rows) { visit(piece->group, rows); });
+      for (auto source = first; source != last; ++source)
+        if (nodes_.node(source->group) != node.node)
+          for_each_common(source->rows, needs, [&](const TokenRange& rows) { visit(*source, rows); });
     };
-    if (entered_.size() < (end - begin) * stores()) entered_.resize((end - begin) * stores());
+    if (entered_.size() < (node.end - node.begin) * stores()) entered_.resize((node.end - node.begin) * stores());
     StageCounter stage(total_of(each_outside, nodes_.between_stages), nodes_.between_stages, least_rows_);
-    each_outside([&](int holder, const TokenRange& rows) {
+    each_outside([&](const Source& source, const TokenRange& rows) {
       stage.split(rows, [&](int s, const TokenRange& part) {
-        enter(holder, s, part, node, begin, end);
-        for (std::size_t m = begin; m < end; ++m)
+        enter(source, s, part, node);
+        for (std::size_t m = node.begin; m < node.end; ++m)
           for_each_common(part, needs_of(m), [&](const TokenRange& common) {
-            append(arrival(m, nodes_.inside_stages + s, Store::needed).rows, common);
+            append(arrival(members_[m].group, nodes_.inside_stages + s, Store::needed).rows, common);
           });
       });
     });
-    for (std::size_t gateway = begin; gateway < end; ++gateway)
+    for (std::size_t gateway = node.begin; gateway < node.end; ++gateway)
       for (int s = 0; s < nodes_.between_stages; ++s)
-        for (const Store store : {Store::needed, Store::passing}) pass_on(gateway, s, store, begin, end);
+        for (const Store store : {Store::needed, Store::passing}) pass_on(gateway, s, store, node.begin, node.end);
   }
 
   /// Two for each stage between nodes: what a gateway needs itself, and what it only passes on.
@@ -235,32 +247,37 @@ class StepPlanner {
     return entered_[(gateway - begin) * stores() + 2 * static_cast<std::size_t>(stage) + (store == Store::passing)];
   }
 
-  /// The member that takes in the rows from `holder` for the members begin .. end-1 of the node: the one in the holder's
-  /// position when it needs some of them, else one that does, so that the way ends there when nobody else needs them.
-  std::size_t gateway(int holder, const TokenRange& rows, int node, std::size_t begin, std::size_t end) {
-    const int position = nodes_.position(holder);
-    const int same = nodes_.first_group[static_cast<std::size_t>(node)] + position;
-    if (same < nodes_.first_group[static_cast<std::size_t>(node) + 1]) {
+  /// The member of the node that takes in rows which come from `group`: the one in the position of that group when it needs
+  /// some of them, else one that does, so that the way ends there when nobody else needs them.
+  std::size_t gateway(int group, const TokenRange& rows, const Node& node) {
+    const int position = nodes_.position(group);
+    const int same = nodes_.first(node.node) + position;
+    if (same < nodes_.first(node.node + 1)) {
       const int member = member_of_group_[static_cast<std::size_t>(same)];
       if (member != kNone && intersects(rows, needs_of(static_cast<std::size_t>(member))))
         return static_cast<std::size_t>(member);
     }
     needing_.clear();
-    for (std::size_t m = begin; m < end; ++m)
+    for (std::size_t m = node.begin; m < node.end; ++m)
       if (intersects(rows, needs_of(m))) needing_.push_back(m);
     return needing_[static_cast<std::size_t>(position) % needing_.size()];
   }
 
-  void enter(int holder, int stage, const TokenRange& rows, int node, std::size_t begin, std::size_t end) {
-    const std::size_t member = gateway(holder, rows, node, begin, end);
+  void enter(const Source& source, int stage, const TokenRange& rows, const Node& node) {
+    const std::size_t member = gateway(source.group, rows, node);
+    const int group = members_[member].group;
     const auto enter_as = [&](Store store) {
-      return [=, this](const TokenRange& part) {
-        step({.stage = nodes_.inside_stages + stage, .hop = Hop::between, .from = holder, .arrival = store},
-             members_[member].group, part);
-        entered(member, stage, store, begin).push_back(part);
-        ArrivalRows& all = arrival(member, nodes_.inside_stages + stage, store);
-        append(all.entered, part);
-        if (store == Store::passing) append(all.rows, part);
+      return [&, store](const TokenRange& part) {
+        step({.stage = nodes_.inside_stages + stage,
+              .hop = Hop::between,
+              .from = source.group,
+              .source = source.store,
+              .arrival = store},
+             group, part);
+        entered(member, stage, store, node.begin).push_back(part);
+        ArrivalRows& come = arrival(group, nodes_.inside_stages + stage, store);
+        append(come.entered, part);
+        if (store == Store::passing) append(come.rows, part);
       };
     };
     for_each_common(rows, needs_of(member), enter_as(Store::needed));
@@ -304,12 +321,16 @@ class StepPlanner {
   const DocumentMask& mask_;
   const RelayNodes& nodes_;
   const Token least_rows_;
+  OutletChooser outlets_;
   std::vector<HeldPiece> by_group_;  // of the document at hand, as are the following
   std::vector<Member> members_;
   std::vector<TokenRange> rows_, needs_, seen_;
   std::vector<int> member_of_group_;
   std::vector<std::vector<TokenRange>> held_;  // by members of the own node, [stage]
-  std::vector<TokenRange> node_needs_;         // of the node at hand
+  std::vector<Node> document_nodes_;
+  std::vector<TokenRange> node_needs_, all_needs_;
+  std::vector<NodeNeeds> needs_of_nodes_;
+  std::vector<Source> sources_;  // ascending
   std::vector<std::vector<TokenRange>> entered_;
   std::vector<std::size_t> needing_;
   RelaySteps result_;

@@ -7,12 +7,9 @@
 
 #include "planner/ir/document_mask.hpp"
 #include "planner/strategies/cut_documents.hpp"
-#include "planner/strategies/relay_plan.hpp"
+#include "planner/strategies/relay_nodes.hpp"
 
 namespace hsap {
-
-/// Where rows are stored in a group.
-enum class Store { own, needed, passing };
 
 /// How rows come to a group. Ways are ordered as their members are.
 struct Way {
@@ -43,27 +40,6 @@ struct RelaySteps {
   std::vector<RelayStep> steps;
   std::vector<TokenRange> ranges;
   std::vector<ArrivalRows> arrivals;  ///< [group][stage][needed, passing]; most are empty
-};
-
-/// Which groups share a node, and in how many stages they meet.
-struct RelayNodes {
-  /// node_of_group ascends.
-  RelayNodes(const std::vector<int>& node_of_group, const RelayRules& rules);
-
-  int nodes() const { return static_cast<int>(first_group.size()) - 1; }
-  int stages() const { return inside_stages + between_stages; }
-  /// Index of RelaySteps::arrivals.
-  std::size_t arrival(int group, int stage, Store store) const {
-    return 2 * static_cast<std::size_t>(group * stages() + stage) + (store == Store::passing);
-  }
-  int position(int group) const {
-    return group - first_group[static_cast<std::size_t>(node_of_group[static_cast<std::size_t>(group)])];
-  }
-
-  std::vector<int> node_of_group;  ///< counted from 0 without a gap
-  std::vector<int> first_group;    ///< of each node, and the number of groups
-  int inside_stages = 1;
-  int between_stages = 0;
 };
 
 /// `pieces` = all pieces of cut documents, in token order. Time: steps, and for each node the pieces that it may need.

@@ -67,7 +67,8 @@ class Member {
 
   void backward() {
     const bool again = rules_.kv == KvForBackward::again;
-    const auto stage_at = [&](int i) { return (plan_.inside_stages + i) % plan_.stages; };  // the order of backward
+    // What other nodes sent first; where it comes again, what is inside first, for some of that goes on to other nodes.
+    const auto stage_at = [&](int i) { return again ? i : (plan_.inside_stages + i) % plan_.stages; };
     const auto fetch_again = [&](int i) {
       if (again && i < plan_.stages) fetch(Phase::backward, stage_at(i));
     };
@@ -82,21 +83,27 @@ class Member {
       if (holds_tokens()) d_q.attend(0, view_.tokens, own(view_.k), own(view_.v), d_own_.k, d_own_.v);
     };
 
-    if (again) local_part();
+    const bool one_node = plan_.stages == plan_.inside_stages;
     const auto leave_node = [&](int stage) {
       sum_up(stage);
       bring_home(stage, Hop::between);
     };
+    if (again) local_part();
     for (int i = 0; i < plan_.stages; ++i) {
       const int stage = stage_at(i);
-      const bool entered = stage >= plan_.inside_stages;
       fetch_again(i + 1);
       differentiate(stage, d_q);
-      bring_home(stage, entered ? Hop::onward : Hop::inside);
-      if (entered && stage > plan_.inside_stages) leave_node(stage - 1);
+      if (one_node) bring_home(stage, Hop::inside);
+      if (stage < plan_.inside_stages) continue;
+      bring_home(stage, Hop::onward);
+      if (stage > plan_.inside_stages) leave_node(stage - 1);
     }
-    if (plan_.stages > plan_.inside_stages) leave_node(plan_.stages - 1);
+    if (!one_node) leave_node(plan_.stages - 1);
     if (!again) local_part();
+    if (!one_node) {  // last, because gradients from other nodes may go this way, too
+      sum_up(0);
+      bring_home(0, Hop::inside);
+    }
     if (!holds_tokens()) return;
     d_q.finish(step_of(plan_.stages));
     add_parts(d_own_, relays_.out, Relay::kOwn, step_of(plan_.stages));
@@ -186,7 +193,7 @@ class Member {
   void bring_home(int stage, Hop hop) {
     const auto results = [&](const Relay& relay) {
       const auto arrival = static_cast<std::size_t>(relay.arrival);
-      return hop == Hop::between && sums_[arrival] ? *sums_[arrival] : gradients_[arrival];
+      return sums_[arrival] ? *sums_[arrival] : gradients_[arrival];
     };
     const auto room = [&](const Relay& relay) {
       return part_of(relay) = new_gradients(wire_dtype(), relay.rows, "d_k part", "d_v part");
@@ -210,7 +217,7 @@ class Member {
     const int step = step_of(stage);
     for_each_arrival(stage, [&](std::size_t a) {
       const Arrival& arrival = relays_.arrivals[a];
-      const std::span<const Relay> onward = of_hop(relays_.out, stage, Hop::onward);
+      const std::span<const Relay> onward = stage < plan_.inside_stages ? relays_.out : of_hop(relays_.out, stage, Hop::onward);
       const auto source = static_cast<int>(a);
       const auto user = std::ranges::find(onward, source, &Relay::source);
       if (user == onward.end()) return;

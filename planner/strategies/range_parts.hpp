@@ -1,0 +1,49 @@
+// Parts of a range of rows inside and outside other ranges, without making a TokenSet of them.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "planner/ir/token_set.hpp"
+
+namespace hsap {
+
+/// Ranges that ascend and do not overlap.
+using Ranges = std::span<const TokenRange>;
+
+/// Calls visit(range) for the parts of `rows` inside the ranges.
+template <class Visit>
+void for_each_common(TokenRange rows, Ranges ranges, const Visit& visit) {
+  for (const TokenRange& range : ranges) {
+    if (range.begin >= rows.end) return;
+    if (range.end > rows.begin) visit(TokenRange{std::max(rows.begin, range.begin), std::min(rows.end, range.end)});
+  }
+}
+
+/// Calls visit(range) for the parts of `rows` outside the ranges.
+template <class Visit>
+void for_each_gap(TokenRange rows, Ranges ranges, const Visit& visit) {
+  Token begin = rows.begin;
+  for_each_common(rows, ranges, [&](const TokenRange& common) {
+    if (begin < common.begin) visit(TokenRange{begin, common.begin});
+    begin = common.end;
+  });
+  if (begin < rows.end) visit(TokenRange{begin, rows.end});
+}
+
+inline bool intersects(TokenRange rows, Ranges ranges) {
+  for (const TokenRange& range : ranges)
+    if (range.end > rows.begin) return range.begin < rows.end;
+  return false;
+}
+
+/// Adds a range that begins where those before it end, or later.
+inline void append(std::vector<TokenRange>& ranges, const TokenRange& range) {
+  if (!ranges.empty() && ranges.back().end == range.begin)
+    ranges.back().end = range.end;
+  else
+    ranges.push_back(range);
+}
+
+}  // namespace hsap

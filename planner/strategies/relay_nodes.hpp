@@ -1,0 +1,35 @@
+// Which groups share a node, and in how many stages they meet: what the steps of a relayed exchange are planned on.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "planner/strategies/relay_plan.hpp"
+
+namespace hsap {
+
+/// Where rows are stored in a group.
+enum class Store { own, needed, passing };
+
+struct RelayNodes {
+  /// node_of_group ascends.
+  RelayNodes(const std::vector<int>& node_of_group, const RelayRules& rules);
+
+  int nodes() const { return static_cast<int>(first_group.size()) - 1; }
+  int stages() const { return inside_stages + between_stages; }
+  /// Groups of a node are first(node) .. first(node + 1) - 1.
+  int first(int node) const { return first_group[static_cast<std::size_t>(node)]; }
+  int node(int group) const { return node_of_group[static_cast<std::size_t>(group)]; }
+  int position(int group) const { return group - first(node(group)); }
+  /// Index of RelaySteps::arrivals.
+  std::size_t arrival(int group, int stage, Store store) const {
+    return 2 * static_cast<std::size_t>(group * stages() + stage) + (store == Store::passing);
+  }
+
+  std::vector<int> node_of_group;  ///< counted from 0 without a gap
+  std::vector<int> first_group;    ///< of each node, and the number of groups
+  int inside_stages = 1;
+  int between_stages = 0;
+};
+
+}  // namespace hsap
