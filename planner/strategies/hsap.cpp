@@ -65,7 +65,7 @@ class Hsap : public Strategy {
       result.push_back(good);
       change(result.back());
     };
-    for (const int stages : {2, 4}) add([&](StrategyOptions& o) { o.stages = stages; });
+    for (const int stages : {2, 4, 8}) add([&](StrategyOptions& o) { o.stages = stages; });
     add([](StrategyOptions& o) { o.kv = KvForBackward::again; });
     if (good.moving || good.exchange == KvRoute::direct) return result;
     for (const int stages : {1, 2, 4}) add([&](StrategyOptions& o) { o.stages = stages, o.exchange = KvRoute::direct; });

@@ -152,8 +152,7 @@ class StepPlanner {
         sources_.push_back({outlet.rows, outlet.exit, Store::own});
         continue;
       }
-      const int member = member_of_group_[static_cast<std::size_t>(outlet.exit)];
-      const Ranges needs = member == kNone ? Ranges{} : needs_of(static_cast<std::size_t>(member));
+      const Ranges needs = needs_of_group(outlet.exit);
       const auto leave_as = [&](Store store) {
         return [&, store](const TokenRange& rows) {
           sources_.push_back({rows, outlet.exit, store});
@@ -225,47 +224,52 @@ class StepPlanner {
         if (nodes_.node(source->group) != node.node)
           for_each_common(source->rows, needs, [&](const TokenRange& rows) { visit(*source, rows); });
     };
-    if (entered_.size() < (node.end - node.begin) * stores()) entered_.resize((node.end - node.begin) * stores());
-    StageCounter stage(total_of(each_outside, nodes_.between_stages), nodes_.between_stages, least_rows_);
+    const auto groups = static_cast<std::size_t>(nodes_.first(node.node + 1) - nodes_.first(node.node));
+    if (entered_.size() < groups * stores()) entered_.resize(groups * stores());
+    Token total = 0;
+    each_outside([&](const Source&, const TokenRange& rows) { total += rows.size(); });
+    const bool by_all_nics = total >= static_cast<Token>(groups) * least_rows_;
+    StageCounter stage(total, nodes_.between_stages, least_rows_);
     each_outside([&](const Source& source, const TokenRange& rows) {
       stage.split(rows, [&](int s, const TokenRange& part) {
-        enter(source, s, part, node);
+        enter(source, s, part, node, by_all_nics);
         for (std::size_t m = node.begin; m < node.end; ++m)
           for_each_common(part, needs_of(m), [&](const TokenRange& common) {
             append(arrival(members_[m].group, nodes_.inside_stages + s, Store::needed).rows, common);
           });
       });
     });
-    for (std::size_t gateway = node.begin; gateway < node.end; ++gateway)
+    for (std::size_t position = 0; position < groups; ++position)
       for (int s = 0; s < nodes_.between_stages; ++s)
-        for (const Store store : {Store::needed, Store::passing}) pass_on(gateway, s, store, node.begin, node.end);
+        for (const Store store : {Store::needed, Store::passing}) pass_on(position, s, store, node);
   }
 
   /// Two for each stage between nodes: what a gateway needs itself, and what it only passes on.
   std::size_t stores() const { return 2 * static_cast<std::size_t>(nodes_.between_stages); }
-  std::vector<TokenRange>& entered(std::size_t gateway, int stage, Store store, std::size_t begin) {
-    return entered_[(gateway - begin) * stores() + 2 * static_cast<std::size_t>(stage) + (store == Store::passing)];
+  std::vector<TokenRange>& entered(std::size_t position, int stage, Store store) {
+    return entered_[position * stores() + 2 * static_cast<std::size_t>(stage) + (store == Store::passing)];
+  }
+  /// What a group needs of the document at hand.
+  Ranges needs_of_group(int group) const {
+    const int member = member_of_group_[static_cast<std::size_t>(group)];
+    return member == kNone ? Ranges{} : needs_of(static_cast<std::size_t>(member));
   }
 
-  /// The member of the node that takes in rows which come from `group`: the one in the position of that group when it needs
-  /// some of them, else one that does, so that the way ends there when nobody else needs them.
-  std::size_t gateway(int group, const TokenRange& rows, const Node& node) {
+  /// The group of the node that takes in rows which come from `group`: the one in the position of that group if it needs some
+  /// of them, or if enough enters to use all NICs; else one that needs some, so that the way ends there when nobody else does.
+  int gateway(int group, const TokenRange& rows, const Node& node, bool by_all_nics) {
     const int position = nodes_.position(group);
     const int same = nodes_.first(node.node) + position;
-    if (same < nodes_.first(node.node + 1)) {
-      const int member = member_of_group_[static_cast<std::size_t>(same)];
-      if (member != kNone && intersects(rows, needs_of(static_cast<std::size_t>(member))))
-        return static_cast<std::size_t>(member);
-    }
+    if (same < nodes_.first(node.node + 1) && (by_all_nics || intersects(rows, needs_of_group(same)))) return same;
     needing_.clear();
     for (std::size_t m = node.begin; m < node.end; ++m)
-      if (intersects(rows, needs_of(m))) needing_.push_back(m);
+      if (intersects(rows, needs_of(m))) needing_.push_back(members_[m].group);
     return needing_[static_cast<std::size_t>(position) % needing_.size()];
   }
 
-  void enter(const Source& source, int stage, const TokenRange& rows, const Node& node) {
-    const std::size_t member = gateway(source.group, rows, node);
-    const int group = members_[member].group;
+  void enter(const Source& source, int stage, const TokenRange& rows, const Node& node, bool by_all_nics) {
+    const int group = gateway(source.group, rows, node, by_all_nics);
+    const Ranges needs = needs_of_group(group);
     const auto enter_as = [&](Store store) {
       return [&, store](const TokenRange& part) {
         step({.stage = nodes_.inside_stages + stage,
@@ -274,28 +278,28 @@ class StepPlanner {
               .source = source.store,
               .arrival = store},
              group, part);
-        entered(member, stage, store, node.begin).push_back(part);
+        entered(static_cast<std::size_t>(nodes_.position(group)), stage, store).push_back(part);
         ArrivalRows& come = arrival(group, nodes_.inside_stages + stage, store);
         append(come.entered, part);
         if (store == Store::passing) append(come.rows, part);
       };
     };
-    for_each_common(rows, needs_of(member), enter_as(Store::needed));
-    for_each_gap(rows, needs_of(member), enter_as(Store::passing));
+    for_each_common(rows, needs, enter_as(Store::needed));
+    for_each_gap(rows, needs, enter_as(Store::passing));
   }
 
   /// What a gateway took in goes to the other members of its node.
-  void pass_on(std::size_t gateway, int stage, Store store, std::size_t begin, std::size_t end) {
-    std::vector<TokenRange>& rows = entered(gateway, stage, store, begin);
+  void pass_on(std::size_t position, int stage, Store store, const Node& node) {
+    std::vector<TokenRange>& rows = entered(position, stage, store);
     if (rows.empty()) return;
     normalise(rows);
     const TokenRange hull{rows.front().begin, rows.back().end};
+    const int gateway = nodes_.first(node.node) + static_cast<int>(position);
     const std::uint64_t way =
-        Way{.stage = nodes_.inside_stages + stage, .hop = Hop::onward, .from = members_[gateway].group, .source = store}
-            .number();
+        Way{.stage = nodes_.inside_stages + stage, .hop = Hop::onward, .from = gateway, .source = store}.number();
     std::size_t all = 0;  // where `rows` lie in the result, once somebody needs all of them
-    for (std::size_t m = begin; m < end; ++m) {
-      if (m == gateway) continue;
+    for (std::size_t m = node.begin; m < node.end; ++m) {
+      if (members_[m].group == gateway) continue;
       const Ranges needs = needs_of(m);
       const bool needs_all = std::any_of(needs.begin(), needs.end(), [&](const TokenRange& range) {
         return range.begin <= hull.begin && hull.end <= range.end;
@@ -332,7 +336,7 @@ class StepPlanner {
   std::vector<NodeNeeds> needs_of_nodes_;
   std::vector<Source> sources_;  // ascending
   std::vector<std::vector<TokenRange>> entered_;
-  std::vector<std::size_t> needing_;
+  std::vector<int> needing_;
   RelaySteps result_;
 };
 

@@ -149,5 +149,36 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("relayed exchange: what one rank holds leaves its node, and enters the next, by all NICs") {
+  // Two nodes of four ranks; rank 1 and rank 6 hold the halves of a document, the others a short one each.
+  Problem problem = test::problem_on(kShape, {0, 800, 810, 820, 830, 840, 850, 860}, 8, 1);
+  problem.node_of_rank = {0, 0, 0, 0, 1, 1, 1, 1};
+  std::vector<TokenSet> placement;
+  Token next = 800;
+  for (int rank = 0; rank < 8; ++rank) {
+    if (rank == 1) placement.push_back(TokenSet{{0, 400}});
+    if (rank == 6) placement.push_back(TokenSet{{400, 800}});
+    if (rank != 1 && rank != 6) placement.push_back(TokenSet{{next, next + 10}}), next += 10;
+  }
+  const Schedule schedule = exchange(problem, placement, {.least_message_bytes = 20 * kRowBytes});
+  REQUIRE_NOTHROW(verify(schedule, problem.mask));
+  for (const Phase phase : {Phase::forward, Phase::backward}) {
+    std::vector<double> out(8), in(8);
+    for (RankId rank = 0; rank < 8; ++rank)
+      for (const Op& op : ops_of(schedule.ranks[rank], phase))
+        if (const auto* exchange = std::get_if<Exchange>(&op.body))
+          for (const Message& message : exchange->sends)
+            if (problem.node_of_rank[rank] != problem.node_of_rank[message.peer]) {
+              out[rank] += bytes_of(schedule, rank, message);
+              in[message.peer] += bytes_of(schedule, rank, message);
+            }
+    const std::size_t from = phase == Phase::forward ? 0 : 4, to = 4 - from;
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      CHECK(out[from + rank] == 100 * kRowBytes);
+      CHECK(in[to + rank] == 100 * kRowBytes);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hsap
