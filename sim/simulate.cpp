@@ -46,6 +46,12 @@ Timeline simulate(const Schedule& schedule, const ClusterTopology& cluster, cons
   return simulate_layer(schedule, {}, cluster, kernels).attention;
 }
 
+PhaseTimeline simulate(const Schedule& schedule, Phase phase, const ClusterTopology& cluster, const KernelTimes& kernels) {
+  std::vector<OpGraph> graph;
+  graph.push_back(op_graph(schedule, phase, cluster, kernels));
+  return std::move(simulate_phases(graph, cluster).front());
+}
+
 LayerTimeline simulate_layer(const Schedule& schedule, const LinearWork& work, const ClusterTopology& cluster,
                              const KernelTimes& kernels) {
   const std::vector<double> begins = attention_begins(schedule, work);

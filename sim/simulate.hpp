@@ -16,7 +16,10 @@ namespace hsap {
 /// BackendFailure when the child dies.
 Timeline simulate(const Schedule& schedule, const ClusterTopology& cluster, const KernelTimes& kernels);
 
-/// The same, and backward as it goes in a layer with this linear work.
+/// One phase of it.
+PhaseTimeline simulate(const Schedule& schedule, Phase phase, const ClusterTopology& cluster, const KernelTimes& kernels);
+
+/// Both phases, and backward as it goes in a layer with this linear work.
 LayerTimeline simulate_layer(const Schedule& schedule, const LinearWork& work, const ClusterTopology& cluster,
                              const KernelTimes& kernels);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <sstream>
 
 #include "planner/cost/attention_tiles.hpp"
 #include "planner/ir/work.hpp"
@@ -76,7 +77,15 @@ KernelTimes::KernelTimes(const ClusterTopology& cluster) {
   }
 }
 
+KernelTimes KernelTimes::at_constant_rate(double flops_per_second) {
+  assert(flops_per_second > 0);
+  KernelTimes kernels;
+  kernels.constant_rate_ = flops_per_second;
+  return kernels;
+}
+
 double KernelTimes::seconds(const Schedule& schedule, RankId rank, const Op& op) const {
+  if (constant_rate_) return flops_of(schedule, rank, op.body) / *constant_rate_;
   const KernelSpeed& speed = speed_of_rank(rank);
   const auto has_rows = [&](const Slice& slice) { return rows_of(schedule, rank, slice) > 0; };
   const auto streaming = [&] { return roofline_seconds(speed, schedule, rank, op, 1); };
@@ -116,16 +125,23 @@ double KernelTimes::seconds(const Schedule& schedule, RankId rank, const Op& op)
 }
 
 double KernelTimes::best_attention_flops_per_second(RankId rank, const AttentionShape& shape, Phase phase) const {
+  if (constant_rate_) return *constant_rate_;
   const KernelSpeed& speed = speed_of_rank(rank);
   return speed.multiprocessors * flops_per_pair(shape, phase) / seconds_per_pair(speed, shape, phase);
 }
 
 double KernelTimes::linear_seconds_per_token(RankId rank, double parameters, DType dtype, Phase phase) const {
-  return linear_flops_per_parameter(phase) * parameters / linear_flops_per_second(speed_of_rank(rank), dtype);
+  const double rate = constant_rate_ ? *constant_rate_ : linear_flops_per_second(speed_of_rank(rank), dtype);
+  return linear_flops_per_parameter(phase) * parameters / rate;
 }
 
 std::string KernelTimes::provenance() const {
   std::string text;
+  if (constant_rate_) {
+    std::ostringstream rate;
+    rate << *constant_rate_ / 1e12;
+    text = "any GPU: all matrix work assumed at " + rate.str() + " TFLOP/s, other kernels in no time\n";
+  }
   for (const Device& device : devices_)
     text += device.kind.name + ": " + device.speed.source + "; " + linear_source() + "; other kernels assumed\n";
   return text;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ class KernelTimes {
  public:
   /// One device kind per GPU of the cluster; rank r runs on GPU r.
   explicit KernelTimes(const ClusterTopology& cluster);
+  /// The kernels of models that count FLOPs and nothing else (planner/placement/layer_costs.hpp): on every rank all matrix work
+  /// runs at this rate, whatever its shape and dtype; launches and kernels without matrix work take no time.
+  /// @pre flops_per_second > 0
+  static KernelTimes at_constant_rate(double flops_per_second);
   /// Seconds of a compute op of `rank`, launch included; 0 when it has no rows, since nothing is launched then. Exchange has no
   /// kernel time: asking for it is our own mistake (assert). Never less than flops_of / best_attention_flops_per_second.
   double seconds(const Schedule& schedule, RankId rank, const Op& op) const;
@@ -32,9 +37,11 @@ class KernelTimes {
     DeviceKind kind;
     KernelSpeed speed;
   };
+  KernelTimes() = default;
   const KernelSpeed& speed_of_rank(RankId rank) const;
 
-  std::vector<Device> devices_;  ///< each different kind once
+  std::optional<double> constant_rate_;  ///< FLOP/s; then there are no devices
+  std::vector<Device> devices_;          ///< each different kind once
   std::vector<std::size_t> device_of_rank_;
 };
 

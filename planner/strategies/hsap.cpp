@@ -3,6 +3,8 @@
 // all-to-all, member m of a group exchanges keys and values, or queries where asked, with member m of other groups only, so
 // inter-node traffic stays on its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm.
 // Linear attention: contiguous groups, states travel only where a document straddles, as in lasp, lasp2 or zeco.
+#include "planner/strategies/hsap.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -83,6 +85,25 @@ class Hsap : public Strategy {
     return uncapped;
   }
 
+  /// The schedule of groups that hold these tokens; options.placement is not looked at.
+  Schedule lower_groups(const Problem& problem, const Degrees& degrees, Placement groups,
+                        const StrategyOptions& options) const {
+    std::vector<TokenSet> owned;
+    if (degrees.intra == 1)
+      owned = std::move(groups);
+    else
+      for (const TokenSet& group : groups)
+        for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
+    ProgramBuilder builder(name(), degrees, problem, owned);
+    with_head_exchange(builder, consecutive_groups(degrees),
+                       [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
+                         if (problem.shape.kind == AttentionKind::softmax) return exchange(b, views, problem, options);
+                         for (std::size_t member = 0; member < views.front().size(); ++member)
+                           hand_states_on(b, views, member, options);
+                       });
+    return builder.take();
+  }
+
  private:
   /// Scans in as many blocks as the kv heads of each member allow.
   static std::vector<StrategyOptions> linear_variants(const Problem& problem, const Degrees& degrees) {
@@ -98,20 +119,7 @@ class Hsap : public Strategy {
   Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const override {
     const bool linear = problem.shape.kind == AttentionKind::linear;
     if (linear) require_linear_options(options);
-    std::vector<TokenSet> owned;
-    for (TokenSet& group : place_hsap(problem, degrees, linear ? "contiguous" : options.placement))
-      if (degrees.intra == 1)
-        owned.push_back(std::move(group));
-      else
-        for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
-    ProgramBuilder builder(name(), degrees, problem, owned);
-    with_head_exchange(builder, consecutive_groups(degrees),
-                       [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
-                         if (!linear) return exchange(b, views, problem, options);
-                         for (std::size_t member = 0; member < views.front().size(); ++member)
-                           hand_states_on(b, views, member, options);
-                       });
-    return builder.take();
+    return lower_groups(problem, degrees, place_hsap(problem, degrees, linear ? "contiguous" : options.placement), options);
   }
 
   static void require_linear_options(const StrategyOptions& options) {
@@ -205,11 +213,26 @@ class Hsap : public Strategy {
   }
 };
 
-}  // namespace
-
-const Strategy& hsap_strategy() {
+const Hsap& the_strategy() {
   static const Hsap strategy;
   return strategy;
+}
+
+}  // namespace
+
+const Strategy& hsap_strategy() { return the_strategy(); }
+
+Schedule lower_hsap(const Problem& problem, const Degrees& degrees, const Placement& groups, const StrategyOptions& options) {
+  require_degrees(the_strategy(), problem, degrees);
+  require_options(the_strategy(), options);
+  if (problem.shape.kind != AttentionKind::softmax)
+    throw InvalidInput("hsap: found linear attention with groups that are given; expected softmax attention");
+  if (!options.placement.empty())
+    throw InvalidInput("hsap: found placement \"" + options.placement + "\" with groups that are given; leave it out");
+  if (groups.size() != static_cast<std::size_t>(degrees.inter))
+    throw InvalidInput("hsap: found the tokens of " + std::to_string(groups.size()) + " groups, expected " +
+                       std::to_string(degrees.inter));
+  return the_strategy().lower_groups(problem, degrees, groups, options);
 }
 
 }  // namespace hsap

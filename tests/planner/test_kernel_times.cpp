@@ -232,6 +232,25 @@ TEST_CASE("devices that were not measured are scaled by peak and multiprocessors
   CHECK(tflops(kernels("gb200-nvl72.yaml"), row) > tflops(KernelTimes(h100()), row));
 }
 
+TEST_CASE("at a constant rate time is matrix work over the rate, whatever the shape, and nothing else takes any") {
+  const double rate = 4e14;
+  const KernelTimes kernels = KernelTimes::at_constant_rate(rate);
+  for (const AttentionRow& row :
+       {AttentionRow{1, 1}, AttentionRow{100, 7}, AttentionRow{1, 65536}, AttentionRow{3, 500, 5, 1, 64}})
+    for (const Phase phase : {Phase::forward, Phase::backward}) {
+      const Schedule schedule = attention_of(row);
+      CAPTURE(row.documents, row.length, to_string(phase));
+      CHECK(seconds(kernels, schedule, phase) == Approx(flops(schedule, phase) / rate).epsilon(1e-12));
+    }
+  const Schedule schedule = attention_of({1, 1 << 20});
+  const Slice o{3, 1, {0, 32}};
+  CHECK(kernels.seconds(schedule, 0, {0, 0, 0, {}, Copy{{{o, o}}}}) == 0);
+  CHECK(kernels.best_attention_flops_per_second(511, schedule.shape, Phase::forward) == rate);
+  CHECK(kernels.linear_seconds_per_token(511, 218.1e6, DType::bf16, Phase::forward) == Approx(2 * 218.1e6 / rate));
+  CHECK(kernels.linear_seconds_per_token(511, 218.1e6, DType::bf16, Phase::backward) == Approx(4 * 218.1e6 / rate));
+  CHECK_THAT(kernels.provenance(), Contains("400 TFLOP/s") && Contains("assumed"));
+}
+
 TEST_CASE("a schedule of 1M tokens on 512 ranks: all kernel times in well under a second") {
   // Every rank attends its 2,048 rows, in pieces, to the keys of each rank in turn: what a zigzag ring does.
   constexpr int kRanks = 512;

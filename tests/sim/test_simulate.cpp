@@ -90,6 +90,19 @@ TEST_CASE("the backward phase starts its own clock") {
   CHECK(timeline.backward.seconds() == timeline.forward.seconds());
 }
 
+TEST_CASE("one phase alone takes what it takes beside the other") {
+  Schedule schedule = exchange_schedule(2, {{{0, 1, 64 * kMiB}}});
+  schedule.ranks[0].backward = {schedule.ranks[0].forward[0]};
+  schedule.ranks[1].backward = {schedule.ranks[1].forward[0]};
+  append(schedule.ranks[1].backward, copy_op(schedule, 1 << 26, {0}));
+  const ClusterTopology cluster = bare_switch(2);
+  const KernelTimes kernels(cluster);
+  const Timeline both = run(schedule);
+  CHECK(simulate(schedule, Phase::forward, cluster, kernels).seconds() == both.forward.seconds());
+  CHECK(simulate(schedule, Phase::backward, cluster, kernels).seconds() == both.backward.seconds());
+  CHECK(both.backward.seconds() > both.forward.seconds());
+}
+
 TEST_CASE("an empty schedule takes no time") {
   const Timeline timeline = run(exchange_schedule(2, {}));
   CHECK(timeline.forward.ranks.size() == 2);

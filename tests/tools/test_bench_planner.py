@@ -85,6 +85,39 @@ class Results(BenchPlanner):
         self.assertGreater(row["received_keys"], 0)
 
 
+class Simulated(BenchPlanner):
+    def test_is_not_known_unless_asked_for(self):
+        out = self.bench("--ranks", "8", "--instances", "even")
+        self.assertIsNone(out["results"][0]["simulated_seconds"])
+        self.assertIsNone(out["results"][0]["simulated_over_bound"])
+        self.assertIsNone(out["summaries"][0]["simulated_over_bound"])
+
+    def test_where_nothing_moves_the_layer_takes_as_long_as_the_rank_that_has_most_to_do(self):
+        lengths = [8192] * 7 + [8190]  # too even for a cut
+        seconds = [length * (length + 1) / 2 * SECONDS_PER_PAIR + length * SECONDS_PER_TOKEN for length in lengths]
+        self.write_index(["whole"])
+        (self.folder / "bench" / "inputs" / "whole.json").write_text(json.dumps({"doc_lens": lengths}), encoding="utf-8")
+        out = self.bench("--ranks", "8", "--simulate")
+        row = out["results"][0]
+        self.assertEqual(row["received_keys"], 0)
+        self.assertAlmostEqual(row["simulated_seconds"], max(seconds), delta=1e-9 * max(seconds))
+        self.assertAlmostEqual(row["simulated_over_bound"], max(seconds) / (sum(seconds) / 8), places=9)
+        self.assertEqual(out["summaries"][0]["simulated_over_bound"],
+                         {"values": 1, "median": row["simulated_over_bound"], "largest": row["simulated_over_bound"]})
+
+    def test_no_rank_is_done_before_its_own_work(self):
+        for cap in (1.1, 1.25):
+            for row in self.bench("--ranks", "8,32", "--cap", cap, "--simulate")["results"]:
+                self.assertGreaterEqual(row["simulated_over_bound"], row["cost_over_mean"] - 1e-9, row)
+                self.assertLess(row["simulated_over_bound"], 1.05 if row["ranks"] == 8 else 2)  # an island hides nearly all
+
+    def test_more_stages_hide_more(self):
+        def seconds(*arguments):
+            return self.bench("--ranks", "32", "--instances", "single", "--simulate", *arguments)["results"][0]["simulated_seconds"]
+
+        self.assertLess(seconds("--stages", "4"), 0.999 * seconds("--stages", "1"))
+
+
 class Peers(BenchPlanner):
     def test_peers_beside_the_folder_are_found_and_the_best_is_named(self):
         self.write_peers()
@@ -141,6 +174,14 @@ class Text(BenchPlanner):
         self.assertLessEqual(max(map(len, text.splitlines())), 120)
         self.assertNotIn("\x1b", text)
 
+    def test_simulated_times_have_a_column_and_are_explained(self):
+        arguments = ("hsap-plan", "bench-planner", "bench/inputs", "--ranks", "8", "--instances", "even")
+        plain, simulated = self.succeed(*arguments), self.succeed(*arguments, "--simulate")
+        self.assertIn("simul.", plain)
+        self.assertNotIn("max-min", plain)
+        self.assertIn("max-min", simulated)
+        self.assertLessEqual(max(map(len, simulated.splitlines())), 120)
+
     def test_without_peers_there_is_no_table_of_them(self):
         text = self.succeed("hsap-plan", "bench-planner", "bench/inputs", "--ranks", "8")
         self.assertNotIn("planner  ", text)
@@ -178,6 +219,10 @@ class Mistakes(BenchPlanner):
         self.assertIn("2,048 to 131,072", self.refuse_bench("bench/inputs", "--ranks", "4096"))
         self.assertIn("--help", self.refuse(2, "hsap-plan", "bench-planner", "bench/inputs", "--ranks", "8,many"))
         self.assertIn("--help", self.refuse(2, "hsap-plan", "bench-planner"))
+
+    def test_stages_are_one_or_more(self):
+        for stages in ("0", "-1", "many"):
+            self.assertIn("--help", self.refuse(2, "hsap-plan", "bench-planner", "bench/inputs", "--stages", stages), stages)
 
     def test_caps_and_filters_must_leave_something_possible(self):
         self.assertIn("at least 1", self.refuse_bench("bench/inputs", "--cap", "0.9"))

@@ -36,22 +36,9 @@ Placement place(const DocumentMask& mask, int ranks, double token_cap) {
                          .groups_of_node = equal_nodes(ranks, kBenchRanksPerNode)});
 }
 
-/// The layer of kLlama3Layer.
-Problem problem_of(const DocumentMask& mask, int ranks) {
-  Problem problem;
-  problem.shape.query_heads = 32;
-  problem.shape.kv_heads = 8;
-  problem.shape.qk_dim = problem.shape.v_dim = 128;
-  problem.mask = mask;
-  problem.ranks = ranks;
-  for (int rank = 0; rank < ranks; ++rank) problem.node_of_rank.push_back(rank / kBenchRanksPerNode);
-  return problem;
-}
-
-double lowering_seconds(const DocumentMask& mask, int ranks) {
+double lowering_seconds(const Problem& problem, int stages) {
   const Strategy& hsap = find_strategy("hsap");
-  const Problem problem = problem_of(mask, ranks);
-  return best_seconds([&] { hsap.lower(problem, {.intra = 1, .inter = ranks}); });
+  return best_seconds([&] { hsap.lower(problem, {.intra = 1, .inter = problem.ranks}, {.stages = stages}); });
 }
 
 std::optional<double> over(Token received, double bound) {
@@ -67,8 +54,12 @@ PlannerSummary summary_of(const std::string& peer, const std::vector<const PeerR
       if (const std::optional<double>& value = result->*field) values.push_back(*value);
     return spread_of(std::move(values));
   };
-  return {peer, results.size(), known(&PeerResult::planning_seconds), known(&PeerResult::direct_over_bound),
-          known(&PeerResult::hierarchical_over_bound)};
+  return {peer,
+          results.size(),
+          known(&PeerResult::planning_seconds),
+          known(&PeerResult::direct_over_bound),
+          known(&PeerResult::hierarchical_over_bound),
+          std::nullopt};
 }
 
 }  // namespace
@@ -76,7 +67,14 @@ PlannerSummary summary_of(const std::string& peer, const std::vector<const PeerR
 std::optional<double> PlannerRun::over_row_atomic() const { return over(traffic.received(), bound.volumes->row_atomic); }
 std::optional<double> PlannerRun::over_coupled() const { return over(traffic.received(), bound.volumes->coupled); }
 
-PlannerRun run_planner(const BenchInstance& instance, int ranks, double token_cap) {
+std::optional<double> PlannerRun::simulated_over_bound() const {
+  if (!simulated_seconds) return std::nullopt;
+  return *simulated_seconds / bound.compute_seconds;
+}
+
+PlannerRun run_planner(const BenchInstance& instance, int ranks, const PlannerBenchRules& rules) {
+  const double token_cap = rules.token_cap;
+  const Problem problem = bench_problem(instance.mask, ranks);
   PlannerRun run;
   run.instance = instance.name;
   run.tokens = instance.mask.tokens();
@@ -84,12 +82,13 @@ PlannerRun run_planner(const BenchInstance& instance, int ranks, double token_ca
   run.ranks = ranks;
   Placement placement;
   run.placement_seconds = best_seconds([&] { placement = place(instance.mask, ranks, token_cap); });
-  run.lowering_seconds = lowering_seconds(instance.mask, ranks);
+  run.lowering_seconds = lowering_seconds(problem, rules.stages);
   run.traffic = measure_traffic(instance.mask, placement, kBenchRanksPerNode);
   run.within_cap =
       static_cast<double>(run.traffic.most_tokens()) <= token_cap * static_cast<double>(run.tokens) / ranks * (1 + 1e-9);
   run.direct_seconds = layer_seconds(run.traffic, kLlama3Layer, KvExchange::direct);
   run.hierarchical_seconds = layer_seconds(run.traffic, kLlama3Layer, KvExchange::hierarchical);
+  if (rules.simulate) run.simulated_seconds = simulated_layer_seconds(problem, placement, rules.stages);
   run.bound =
       layer_bound(instance.mask, kLlama3Layer, {.ranks = ranks, .ranks_per_node = kBenchRanksPerNode, .token_cap = token_cap});
   return run;
@@ -132,15 +131,17 @@ std::vector<PlannerSummary> summaries(const PlannerBench& bench, int ranks) {
   std::vector<double> seconds;
   std::vector<double> direct;
   std::vector<double> hierarchical;
+  std::vector<double> simulated;
   std::map<std::string, std::vector<const PeerResult*>> peers;
   for (const PlannerRun* run : bench.runs_on(ranks)) {
     seconds.push_back(run->placement_seconds);
     direct.push_back(run->direct_over_bound());
     hierarchical.push_back(run->hierarchical_over_bound());
+    if (const std::optional<double> value = run->simulated_over_bound()) simulated.push_back(*value);
     for (const PeerResult* peer : bench.peers_of(*run)) peers[peer->peer].push_back(peer);
   }
   std::vector<PlannerSummary> result = {
-      {"hsap", seconds.size(), spread_of(seconds), spread_of(direct), spread_of(hierarchical)}};
+      {"hsap", seconds.size(), spread_of(seconds), spread_of(direct), spread_of(hierarchical), spread_of(simulated)}};
   for (const auto& [peer, results] : peers) result.push_back(summary_of(peer, results));
   return result;
 }

@@ -10,10 +10,15 @@
 #include "planner/placement/measures/layer_seconds.hpp"
 #include "tools/plan/bench_instances.hpp"
 #include "tools/plan/bench_peers.hpp"
+#include "tools/plan/bench_simulation.hpp"
 
 namespace hsap {
 
-inline constexpr int kBenchRanksPerNode = 8;
+struct PlannerBenchRules {
+  double token_cap = 1.25;
+  int stages = 0;         ///< in which lowered schedules exchange keys; 0: hsap's own default
+  bool simulate = false;  ///< takes as much as a minute for an instance on hundreds of ranks
+};
 
 /// One instance on one number of ranks.
 struct PlannerRun {
@@ -28,21 +33,23 @@ struct PlannerRun {
   bool within_cap = false;  ///< no rank holds more than token cap x tokens / ranks
   double direct_seconds = 0;
   double hierarchical_seconds = 0;
+  std::optional<double> simulated_seconds;  ///< bench_simulation.hpp; nullopt when it was not asked for
   LayerBound bound;
 
   double direct_over_bound() const { return direct_seconds / bound.compute_seconds; }
   double hierarchical_over_bound() const { return hierarchical_seconds / bound.compute_seconds; }
+  std::optional<double> simulated_over_bound() const;
   double cost_over_mean() const { return traffic.cost_over_mean(kLlama3Layer.pairs_per_token()); }
   /// Keys received over the bound of plans of whole rows; nullopt where the bound is 0.
   std::optional<double> over_row_atomic() const;
   std::optional<double> over_coupled() const;
 };
-PlannerRun run_planner(const BenchInstance& instance, int ranks, double token_cap);
+PlannerRun run_planner(const BenchInstance& instance, int ranks, const PlannerBenchRules& rules);
 
 /// Runs and what others achieved on the same instances and ranks.
 struct PlannerBench {
   std::string folder;
-  double token_cap = 0;
+  PlannerBenchRules rules;
   std::vector<int> ranks;
   std::vector<PlannerRun> runs;  ///< by ranks, then in the order of the index
   std::vector<PeerResult> peers;
@@ -70,6 +77,7 @@ struct PlannerSummary {
   std::optional<Spread> planning_seconds;
   std::optional<Spread> direct_over_bound;
   std::optional<Spread> hierarchical_over_bound;
+  std::optional<Spread> simulated_over_bound;  ///< of hsap only
 };
 /// hsap first, then the others on the same instances by name.
 std::vector<PlannerSummary> summaries(const PlannerBench& bench, int ranks);

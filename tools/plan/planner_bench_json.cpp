@@ -49,8 +49,10 @@ Json run_json(const PlannerBench& bench, const PlannerRun& run) {
       {"into_nodes_keys", run.traffic.entered()},
       {"direct_seconds", run.direct_seconds},
       {"hierarchical_seconds", run.hierarchical_seconds},
+      {"simulated_seconds", number(run.simulated_seconds)},
       {"direct_over_bound", run.direct_over_bound()},
       {"hierarchical_over_bound", run.hierarchical_over_bound()},
+      {"simulated_over_bound", number(run.simulated_over_bound())},
       {"received_over_row_atomic", number(run.over_row_atomic())},
       {"received_over_coupled", number(run.over_coupled())},
       {"bound", bound_json(run.bound)},
@@ -74,6 +76,7 @@ Json summary_json(const PlannerSummary& summary, int ranks) {
       {"planning_seconds", spread_json(summary.planning_seconds)},
       {"direct_over_bound", spread_json(summary.direct_over_bound)},
       {"hierarchical_over_bound", spread_json(summary.hierarchical_over_bound)},
+      {"simulated_over_bound", spread_json(summary.simulated_over_bound)},
   };
 }
 
@@ -81,7 +84,7 @@ Json summary_json(const PlannerSummary& summary, int ranks) {
 
 Json planner_bench_json(const PlannerBench& bench) {
   Json json = {
-      {"folder", bench.folder},   {"token_cap", bench.token_cap},
+      {"folder", bench.folder},   {"token_cap", bench.rules.token_cap},
       {"ranks", bench.ranks},     {"ranks_per_node", kBenchRanksPerNode},
       {"results", Json::array()}, {"summaries", Json::array()},
   };

@@ -43,6 +43,7 @@ std::vector<Column> columns(const PlannerBench& bench) {
       {"nodes\nKi", 0, [](const PlannerRun& run) { return static_cast<double>(run.traffic.entered()) / kKibi; }},
       {"direct\n/bound", 3, [](const PlannerRun& run) { return run.direct_over_bound(); }},
       {"hier.\n/bound", 4, [](const PlannerRun& run) { return run.hierarchical_over_bound(); }},
+      {"simul.\n/bound", 4, [](const PlannerRun& run) { return run.simulated_over_bound(); }},
       {"keys\n/V_A", 2, [](const PlannerRun& run) { return run.over_row_atomic(); }},
       {"keys\n/V_A2", 2, [](const PlannerRun& run) { return run.over_coupled(); }},
       {"best\npeer", 3, peer_over_bound},
@@ -103,16 +104,26 @@ void print_planners(std::ostream& out, const PlannerBench& bench, int ranks) {
   print_lines(out, table, table.lines().size());
 }
 
-void print_meaning(std::ostream& out, bool has_peers) {
+void print_meaning(std::ostream& out, bool has_peers, bool simulated) {
   out << wrapped(
-             "place: the placement alone; lower: all of strategy hsap 1xP with its own defaults, placement, exchange and every "
-             "rank's program. One thread, best of a few. cost: attention and linear work of a rank. Keys that a rank receives "
+             "place: the placement alone; lower: all of strategy hsap 1xP with its own defaults for that layer, placement, "
+             "exchange and every rank's program. One thread, best of a few. cost: attention and linear work of a rank. Keys "
+             "that a rank receives "
              "at most, that all receive, and that enter nodes, in units of 1,024 tokens; V_A, V_A2: the least that any plan of "
              "whole rows must move, each cap alone and both together. Modelled layer time (Llama-3-8B forward, nodes of 8, "
              "attention and communication overlapped) over the compute bound, when ranks fetch directly and when keys enter a "
              "node once. A ! says that the token cap is missed.",
              kLineWidth, 0)
       << '\n';
+  if (simulated)
+    out << wrapped(
+               "simul.: the forward of that layer as hsap's schedule, hierarchical exchange, runs in the simulator, at the "
+               "model's "
+               "rates: its own order of steps, links shared max-min fairly, one NIC for each rank; nothing is assumed to "
+               "overlap "
+               "that the schedule does not overlap. No latencies, and kernels without matrix work take no time.",
+               kLineWidth, 0)
+        << '\n';
   if (has_peers)
     out << wrapped(
                "Peers: from the table of peers, times as measured there, in the language shipped; medians are over "
@@ -136,7 +147,7 @@ std::string planner_bench_text(const PlannerBench& bench) {
     std::size_t within = 0;
     for (const PlannerRun* run : runs) within += run->within_cap ? 1 : 0;
     out << bold(std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks")) << ", token cap "
-        << format_number(bench.token_cap, 2) << " met in " << within << " of " << runs.size() << '\n';
+        << format_number(bench.rules.token_cap, 2) << " met in " << within << " of " << runs.size() << '\n';
     print_runs(out, bench, runs);
     out << '\n';
     if (!bench.peers.empty()) {
@@ -144,7 +155,7 @@ std::string planner_bench_text(const PlannerBench& bench) {
       out << '\n';
     }
   }
-  print_meaning(out, !bench.peers.empty());
+  print_meaning(out, !bench.peers.empty(), bench.rules.simulate);
   return out.str();
 }
 
