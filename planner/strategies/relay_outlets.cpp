@@ -8,7 +8,7 @@ namespace hsap {
 
 namespace {
 
-/// A group that has this many times its share of what leaves its node passes some of it on.
+/// A group that has this many times its share of what leaves its node passes some of it on, where shares are worth a message.
 constexpr double kTooMuch = 1.25;
 
 }  // namespace
@@ -43,7 +43,10 @@ const std::vector<Outlet>& OutletChooser::choose(std::span<const HeldPiece> piec
   return outlets_;
 }
 
-bool OutletChooser::has_too_much(int group) { return held(group) > kTooMuch * quota(nodes_.node(group)); }
+bool OutletChooser::has_too_much(int group) {
+  const double share = quota(nodes_.node(group));
+  return held(group) > kTooMuch * share && share >= static_cast<double>(least_rows_);
+}
 
 void OutletChooser::find_leaving(std::span<const HeldPiece> pieces, std::span<const NodeNeeds> needs) {
   leaving_.clear();

@@ -26,7 +26,7 @@ struct NodeNeeds {
 
 class OutletChooser {
  public:
-  /// Parts of fewer than `least_rows` rows stay where they are.
+  /// Parts of fewer than `least_rows` rows stay where they are, and all rows where equal shares would be smaller.
   OutletChooser(const RelayNodes& nodes, Token least_rows);
 
   /// Outlets of all rows of a document that some other node needs, in token order; valid until the next call. `pieces` = those

@@ -142,8 +142,7 @@ TEST_CASE("needed-only: a document that starts 1,293 tokens before a shard's edg
   std::vector<Token> offsets{0};
   for (Token edge = 8192; edge < 131072; edge += 8192) offsets.push_back(edge - 1293);
   offsets.push_back(131072);
-  // one node: between nodes such a document would leave by several NICs
-  const Schedule schedule = find_strategy("hsap").lower(test::problem_on(kShapeAtThePoint, offsets, 16, 16), {1, 16},
+  const Schedule schedule = find_strategy("hsap").lower(test::problem_on(kShapeAtThePoint, offsets, 16, 8), {1, 16},
                                                         {.placement = "contiguous", .stages = 1});
   const double bytes = 1293 * 4096;
   for (const Phase phase : {Phase::forward, Phase::backward}) {

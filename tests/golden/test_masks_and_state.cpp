@@ -88,7 +88,7 @@ TEST_CASE(
     "C4 (Megatron-LM 2222): all keys are gathered for a window of 1024: needed-only sends a 128th, 1023 keys per border") {
   AttentionShape shape = model_preset("Llama-3.1-8B").kinds.front().attention;
   shape.mask = window_rule(1024);
-  const Problem problem =
+  const Problem problem = problem_on(shape, {0, 131072}, 16, 8);
       problem_on(shape, {0, 131072}, 16, 16);  // one node: hsap sends a border between nodes by several NICs
   const Schedule all = find_strategy("allgather").lower(problem, {1, 16});
   const Schedule needed = find_strategy("hsap").lower(problem, {1, 16}, {.placement = "contiguous", .stages = 1});
