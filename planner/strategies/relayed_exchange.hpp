@@ -2,8 +2,8 @@
 // once between two nodes, whatever number of groups needs it there. The InterSP half of HSAP (our own design).
 //
 //   forward   local attention hides the first stage, the attention of each stage hides the next one's messages
-//   backward  stages from other nodes first, then those inside, the local part last. A gateway adds the gradients of those it
-//             passed rows on to and its own, in fp32, and sends the sum the way the rows came; the holder of the rows adds what
+//   backward  stages from other nodes first, then those inside, the local part last. Who passed rows on adds the gradients of
+//             those it passed them to and its own, in fp32, and sends the sum the way the rows came; their holder adds what
 //             arrives. Each sum waits until the next stage's attention has been issued, which hides the messages that it needs.
 #pragma once
 
