@@ -181,9 +181,12 @@ class Hsap : public Strategy {
     if (queries_may_move || options.exchange == KvRoute::direct)
       needed_exchange(builder, views, problem.node_of_rank, rules);
     else
-      relayed_exchange(
-          builder, views, problem.node_of_rank,
-          {.stages = rules.stages, .kv = rules.kv, .d_kv = rules.d_kv, .ends_programs = views.front().size() == 1});
+      relayed_exchange(builder, views, problem.node_of_rank,
+                       {.stages = rules.stages,
+                        .doubling = options.exchange == KvRoute::doubling,
+                        .kv = rules.kv,
+                        .d_kv = rules.d_kv,
+                        .ends_programs = views.front().size() == 1});
   }
 
   static ExchangeRules rules_of(const StrategyOptions& options) {

@@ -20,6 +20,7 @@ struct RelayNodes {
   /// Groups of a node are first(node) .. first(node + 1) - 1.
   int first(int node) const { return first_group[static_cast<std::size_t>(node)]; }
   int node(int group) const { return node_of_group[static_cast<std::size_t>(group)]; }
+  int groups(int node) const { return first(node + 1) - first(node); }
   int position(int group) const { return group - first(node(group)); }
   /// Index of RelaySteps::arrivals.
   std::size_t arrival(int group, int stage, Store store) const {
@@ -28,8 +29,12 @@ struct RelayNodes {
 
   std::vector<int> node_of_group;  ///< counted from 0 without a gap
   std::vector<int> first_group;    ///< of each node, and the number of groups
+  bool doubling = false;           ///< RelayRules::doubling
   int inside_stages = 1;
-  int between_stages = 0;
+  int between_stages = 0;  ///< with doubling at least the distances that there are
 };
+
+/// Steps of doubling distance that it takes from each of so many nodes to all others: log2, rounded up.
+int doublings(int nodes);
 
 }  // namespace hsap

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "planner/strategies/range_parts.hpp"
-
 namespace hsap {
 
 namespace {
@@ -24,8 +22,9 @@ double OutletChooser::quota(int node) const {
   return total_[static_cast<std::size_t>(node)] / (nodes_.first(node + 1) - nodes_.first(node));
 }
 
-const std::vector<Outlet>& OutletChooser::choose(std::span<const HeldPiece> pieces, std::span<const NodeNeeds> needs) {
-  find_leaving(pieces, needs);
+const std::vector<Outlet>& OutletChooser::choose(std::span<const HeldPiece> pieces,
+                                                 std::span<const RelayDocument::Node> nodes) {
+  find_leaving(pieces, nodes);
   for (const Leaving& leaving : leaving_)
     if (!has_too_much(leaving.holder)) load(leaving.holder) = held(leaving.holder);
   outlets_.clear();
@@ -48,15 +47,15 @@ bool OutletChooser::has_too_much(int group) {
   return held(group) > kTooMuch * share && share >= static_cast<double>(least_rows_);
 }
 
-void OutletChooser::find_leaving(std::span<const HeldPiece> pieces, std::span<const NodeNeeds> needs) {
+void OutletChooser::find_leaving(std::span<const HeldPiece> pieces, std::span<const RelayDocument::Node> nodes) {
   leaving_.clear();
   for (const HeldPiece& piece : pieces) {
     const int node = nodes_.node(piece.group);
     Token copies = 0, rows = 0;
     needed_.clear();
-    for (const NodeNeeds& other : needs) {
+    for (const RelayDocument::Node& other : nodes) {
       if (other.node == node) continue;
-      for_each_common(piece.rows, other.ranges, [&](const TokenRange& common) {
+      for_each_common(piece.rows, other.needs, [&](const TokenRange& common) {
         needed_.push_back(common);
         copies += common.size();
       });

@@ -6,8 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "planner/strategies/cut_documents.hpp"
-#include "planner/strategies/relay_nodes.hpp"
+#include "planner/strategies/relay_document.hpp"
 
 namespace hsap {
 
@@ -18,20 +17,15 @@ struct Outlet {
   int exit = 0;
 };
 
-/// What the groups of a node need of a document, normalised; rows of the node itself count for nothing.
-struct NodeNeeds {
-  int node = 0;
-  std::span<const TokenRange> ranges;
-};
-
 class OutletChooser {
  public:
   /// Parts of fewer than `least_rows` rows stay where they are, and all rows where equal shares would be smaller.
   OutletChooser(const RelayNodes& nodes, Token least_rows);
 
   /// Outlets of all rows of a document that some other node needs, in token order; valid until the next call. `pieces` = those
-  /// of the document, in token order. O(pieces x needs + outlets).
-  const std::vector<Outlet>& choose(std::span<const HeldPiece> pieces, std::span<const NodeNeeds> needs);
+  /// of the document, in token order; `nodes` = what its nodes need, whose own rows count for nothing. O(pieces x needs of
+  /// nodes + outlets).
+  const std::vector<Outlet>& choose(std::span<const HeldPiece> pieces, std::span<const RelayDocument::Node> nodes);
 
  private:
   struct Leaving {
@@ -45,7 +39,7 @@ class OutletChooser {
   /// An equal share of what leaves a node.
   double quota(int node) const;
   bool has_too_much(int group);
-  void find_leaving(std::span<const HeldPiece> pieces, std::span<const NodeNeeds> needs);
+  void find_leaving(std::span<const HeldPiece> pieces, std::span<const RelayDocument::Node> nodes);
   /// The outlets of rows whose holder has more than its share to send.
   void spread(Leaving rows);
   /// The other group of the node that sends least.

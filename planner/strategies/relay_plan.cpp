@@ -24,6 +24,7 @@ class Collector {
       : builder_(builder), nodes_(nodes), groups_(nodes.node_of_group.size()), steps_(std::move(steps)) {
     plan_.inside_stages = nodes.inside_stages;
     plan_.stages = nodes.stages();
+    plan_.passes_on = nodes.doubling;
     number_.resize(steps_.arrivals.size());
   }
 
@@ -58,9 +59,7 @@ class Collector {
         const ArrivalRows& come = steps_.arrivals[arrival];
         if (come.rows.empty()) continue;
         number_[arrival] = count++;
-        const bool leaves = stage < plan_.inside_stages && !come.entered.empty();
-        plan_.arrivals.push_back(
-            {stage, store == Store::needed, builder_.intern(come.rows), builder_.intern(leaves ? come.rows : come.entered)});
+        plan_.arrivals.push_back({stage, store == Store::needed, builder_.intern(come.rows), builder_.intern(come.entered)});
       }
   }
 
@@ -79,17 +78,16 @@ class Collector {
       }
       if (i - run_begin > 1) normalise(run_);
       const int arrival = number_[nodes_.arrival(group, way.stage, way.arrival)];
-      plan_.in.push_back({way.from, group, way.stage, way.hop, static_cast<int>(way.source), arrival, builder_.intern(run_)});
+      const int source =
+          way.source == Store::own ? Relay::kOwn : static_cast<int>(nodes_.arrival(way.from, way.source_stage, way.source));
+      plan_.in.push_back({way.from, group, way.stage, way.hop, source, arrival, builder_.intern(run_)});
     }
   }
 
-  /// Relay::source was a Store until all arrivals were numbered.
+  /// Relay::source was counted over all groups until the arrivals of each were numbered.
   void find_sources() {
-    for (Relay& relay : plan_.in) {
-      const auto store = static_cast<Store>(relay.source);
-      const int stage = relay.hop == Hop::between ? 0 : relay.stage;  // in which `from` got the rows
-      relay.source = store == Store::own ? Relay::kOwn : number_[nodes_.arrival(relay.from, stage, store)];
-    }
+    for (Relay& relay : plan_.in)
+      if (relay.source != Relay::kOwn) relay.source = number_[static_cast<std::size_t>(relay.source)];
   }
 
   /// By stage, hop and receiver for each sender, as they are by stage, hop and sender for each receiver.

@@ -4,8 +4,9 @@
 // time proportional to the messages.
 //
 //   inside    holder -> group of the same node that needs the rows, or by whose NIC they leave (relay_outlets.hpp)
-//   between   holder, or that group -> gateway in another node. It has the same position in its node, so a message stays on its
-//             rail
+//   between   holder, or that group, or with doubling one to which the rows came from another node -> gateway in another node.
+//   It
+//             has the same position in its node, so a message stays on its rail
 //   onward    gateway -> group of the same node that needs the rows
 //
 // Stages are numbered in the order of forward: those inside first, then those between nodes (with their way onward). All groups
@@ -25,6 +26,7 @@ enum class Hop { inside, between, onward };
 struct RelayRules {
   int stages = 1;        ///< in how many steps a group attends to what comes from other nodes (or groups, if there is one node)
   Token least_rows = 1;  ///< a document's rows are not split over stages into fewer than this
+  bool doubling = false;  ///< nodes pass on to others what came to them (relay_between.hpp)
 };
 
 /// Rows that come to a group in one stage and are stored together: those that it needs, or those that it only passes on.
@@ -32,9 +34,7 @@ struct Arrival {
   int stage = 0;
   bool needed = true;
   TokenSetId rows = 0;
-  /// Those whose gradients of other groups are summed here before they go back: for which the group is the gateway; of a stage
-  /// inside, all if some go on to other nodes.
-  TokenSetId entered = 0;
+  TokenSetId entered = 0;  ///< those for which the group is the gateway
 };
 
 /// One step of the way of rows.
@@ -57,8 +57,9 @@ struct GroupRelays {
 };
 
 struct RelayPlan {
-  int inside_stages = 0;  ///< stages 0 .. inside_stages - 1
-  int stages = 0;         ///< all
+  int inside_stages = 0;   ///< stages 0 .. inside_stages - 1
+  int stages = 0;          ///< all
+  bool passes_on = false;  ///< rows that came from another node may leave for a third one, in a later stage
 
   /// Valid as long as the plan.
   GroupRelays of_group(std::size_t group) const {

@@ -16,10 +16,11 @@ struct Way {
   int stage = 0;
   Hop hop = Hop::inside;
   int from = 0;
+  int source_stage = 0;           ///< in which `from` got them; 0 for its own
   Store source = Store::own;      ///< in `from`
   Store arrival = Store::needed;  ///< where they go: never own
 
-  /// The same as one number, in the same order. @pre from < 2^29
+  /// The same as one number, in the same order. @pre stage < 2^18, from < 2^28, source_stage < 2^12
   std::uint64_t number() const;
 };
 Way way_of(std::uint64_t number);
@@ -40,6 +41,11 @@ struct RelaySteps {
   std::vector<RelayStep> steps;
   std::vector<TokenRange> ranges;
   std::vector<ArrivalRows> arrivals;  ///< [group][stage][needed, passing]; most are empty
+
+  void add(const Way& way, int to, const TokenRange& rows) {
+    steps.push_back({way.number(), to, static_cast<std::uint32_t>(ranges.size()), 1});
+    ranges.push_back(rows);
+  }
 };
 
 /// `pieces` = all pieces of cut documents, in token order. Time: steps, and for each node the pieces that it may need.

@@ -21,8 +21,10 @@ struct KvSlices {
 /// Buffers of a member's program, in memory that the next member's are kept in.
 struct MemberBuffers {
   std::vector<KvSlices> fetched, gradients;   // [arrival]
-  std::vector<std::optional<KvSlices>> sums;  // [arrival] of the rows that entered here and were passed on
+  std::vector<std::optional<KvSlices>> sums;  // [arrival] in fp32, of its own gradients and those of rows that went on
+  std::vector<std::optional<KvSlices>> sent;  // [arrival] the same as they go back
   std::vector<KvSlices> parts;                // [relay out] gradients from the group that it went to
+  std::vector<const Relay*> users;
 };
 
 /// One member of one group: its program.
@@ -42,9 +44,11 @@ class Member {
         fetched_(buffers.fetched),
         gradients_(buffers.gradients),
         sums_(buffers.sums),
-        parts_(buffers.parts) {
+        sent_(buffers.sent),
+        parts_(buffers.parts),
+        users_(buffers.users) {
     const std::size_t arrivals = relays.arrivals.size();
-    fetched_.assign(arrivals, {}), gradients_.assign(arrivals, {}), sums_.assign(arrivals, {});
+    fetched_.assign(arrivals, {}), gradients_.assign(arrivals, {}), sums_.assign(arrivals, {}), sent_.assign(arrivals, {});
     parts_.assign(relays.out.size(), {});
     for (const Arrival& arrival : relays.arrivals) pieces_ += arrival.needed;
     make_room_for_program();
@@ -67,13 +71,7 @@ class Member {
 
   void backward() {
     const bool again = rules_.kv == KvForBackward::again;
-    // What other nodes sent first; where it comes again, what is inside first, for some of that goes on to other nodes.
-    const auto stage_at = [&](int i) { return again ? i : (plan_.inside_stages + i) % plan_.stages; };
-    const auto fetch_again = [&](int i) {
-      if (again && i < plan_.stages) fetch(Phase::backward, stage_at(i));
-    };
     if (again) make_room();
-    fetch_again(0);
     QueryGradientAccumulator d_q(builder_, view_, lse_, pieces_);
     const bool others_add = std::ranges::find(relays_.out, Relay::kOwn, &Relay::source) != relays_.out.end();
     if (holds_tokens())
@@ -83,30 +81,29 @@ class Member {
       if (holds_tokens()) d_q.attend(0, view_.tokens, own(view_.k), own(view_.v), d_own_.k, d_own_.v);
     };
 
-    const bool one_node = plan_.stages == plan_.inside_stages;
-    const auto leave_node = [&](int stage) {
-      sum_up(stage);
-      bring_home(stage, Hop::between);
-    };
-    if (again) local_part();
-    for (int i = 0; i < plan_.stages; ++i) {
-      const int stage = stage_at(i);
-      fetch_again(i + 1);
-      differentiate(stage, d_q);
-      if (one_node) bring_home(stage, Hop::inside);
-      if (stage < plan_.inside_stages) continue;
-      bring_home(stage, Hop::onward);
-      if (stage > plan_.inside_stages) leave_node(stage - 1);
+    if (again) {  // in the order in which keys can come
+      fetch(Phase::backward, 0);
+      local_part();
+      for (int stage = 0; stage < plan_.stages; ++stage) {
+        if (stage + 1 < plan_.stages) fetch(Phase::backward, stage + 1);
+        differentiate(stage, d_q);
+        if (!plan_.passes_on) bring_home(stage);
+      }
+      if (plan_.passes_on)
+        for (int stage = plan_.stages - 1; stage >= 0; --stage) bring_home(stage);
+    } else {  // last stage first, for later stages may have taken rows of earlier ones on
+      for (int stage = plan_.stages - 1; stage >= 0; --stage) {
+        differentiate(stage, d_q);
+        bring_home(stage);
+      }
     }
-    if (!one_node) leave_node(plan_.stages - 1);
+    leave_node();
     if (!again) local_part();
-    if (!one_node) {  // last, because gradients from other nodes may go this way, too
-      sum_up(0);
-      bring_home(0, Hop::inside);
-    }
+    bring_home_inside();
     if (!holds_tokens()) return;
     d_q.finish(step_of(plan_.stages));
-    add_parts(d_own_, relays_.out, Relay::kOwn, step_of(plan_.stages));
+    find_users(relays_.out, [](const Relay& relay) { return relay.source == Relay::kOwn; });
+    add_parts(d_own_, step_of(plan_.stages));
     if (others_add)
       builder_.compute(view_.rank, Phase::backward, step_of(plan_.stages), copy(d_own_, {own(view_.d_k), own(view_.d_v)}));
   }
@@ -189,11 +186,37 @@ class Member {
                             messages(of_hop(relays_.in, stage, hop), sender, room)});
   }
 
+  bool is_one_node() const { return plan_.stages == plan_.inside_stages; }
+
+  /// Gradients of what came in a stage come together in the node, on their way back; those of the stage before leave it.
+  void bring_home(int stage) {
+    leave_node();
+    if (is_one_node()) return send_back(stage, Hop::inside);
+    if (stage < plan_.inside_stages) return;  // bring_home_inside()
+    if (plan_.passes_on) sum_up(stage, Hop::between);
+    send_back(stage, Hop::onward);
+    leaving_ = stage;
+  }
+
+  void leave_node() {
+    if (!leaving_) return;
+    sum_up(*leaving_, Hop::onward);
+    send_back(*leaving_, Hop::between);
+    leaving_.reset();
+  }
+
+  /// Where there are several nodes, gradients from others may go this way, too: so it comes last.
+  void bring_home_inside() {
+    if (is_one_node()) return;
+    sum_up(0, Hop::between);
+    send_back(0, Hop::inside);
+  }
+
   /// Gradients of what was fetched in a stage go back by the same hop; those of rows that went from here come back.
-  void bring_home(int stage, Hop hop) {
+  void send_back(int stage, Hop hop) {
     const auto results = [&](const Relay& relay) {
       const auto arrival = static_cast<std::size_t>(relay.arrival);
-      return sums_[arrival] ? *sums_[arrival] : gradients_[arrival];
+      return sent_[arrival] ? *sent_[arrival] : gradients_[arrival];
     };
     const auto room = [&](const Relay& relay) {
       return part_of(relay) = new_gradients(wire_dtype(), relay.rows, "d_k part", "d_v part");
@@ -212,32 +235,42 @@ class Member {
     });
   }
 
-  /// Where rows of a stage were passed on: the gradients of all who used them, in sums_.
-  void sum_up(int stage) {
-    const int step = step_of(stage);
+  /// Where rows of a stage went on by a hop: gradients of all who used them, ready to go back. First those that went on between
+  /// nodes, for the rows that go back inside the node; then those that went onward, for the rows that leave it.
+  void sum_up(int stage, Hop hop) {
     for_each_arrival(stage, [&](std::size_t a) {
       const Arrival& arrival = relays_.arrivals[a];
-      const std::span<const Relay> onward = stage < plan_.inside_stages ? relays_.out : of_hop(relays_.out, stage, Hop::onward);
-      const auto source = static_cast<int>(a);
-      const auto user = std::ranges::find(onward, source, &Relay::source);
-      if (user == onward.end()) return;
-      const bool alone =
-          std::find_if(user + 1, onward.end(), [&](const Relay& r) { return r.source == source; }) == onward.end();
-      if (!arrival.needed && alone && user->rows == arrival.entered) {  // nothing to add
-        sums_[a] = part_of(*user);
+      const std::span<const Relay> out = hop == Hop::onward ? of_hop(relays_.out, stage, hop) : relays_.out;
+      find_users(out, [&](const Relay& relay) { return relay.source == static_cast<int>(a) && relay.hop == hop; });
+      const TokenSetId rows = hop == Hop::onward ? arrival.entered : came_inside(arrival);
+      if (users_.empty() && (hop == Hop::between || !sums_[a])) return;
+      if (users_.size() == 1 && users_.front()->rows == rows && !arrival.needed && !sums_[a]) {  // nothing to add
+        sent_[a] = part_of(*users_.front());
         return;
       }
-      const KvSlices sum = new_gradients(DType::fp32, arrival.entered, "d_k sum", "d_v sum");
-      if (arrival.needed)
-        builder_.compute(view_.rank, Phase::backward, step, copy(rows_of(gradients_[a], arrival.entered), sum));
-      else
-        builder_.compute(view_.rank, Phase::backward, step, Zero{{sum.k, sum.v}});
-      add_parts(sum, onward, source, step);
-      sums_[a] = sum;
-      if (wire_dtype() == DType::fp32) return;
-      sums_[a] = new_gradients(wire_dtype(), arrival.entered, "d_k to send", "d_v to send");
-      builder_.compute(view_.rank, Phase::backward, step, copy(sum, *sums_[a]));
+      const int step = step_of(stage);
+      if (!sums_[a]) begin_sum(a, hop == Hop::onward ? rows : arrival.rows, step);
+      add_parts(*sums_[a], step);
+      sent_[a] = sums_[a];
+      if (wire_dtype() == DType::fp32 || builder_.tokens(rows).empty()) return;
+      sent_[a] = new_gradients(wire_dtype(), rows, "d_k to send", "d_v to send");
+      builder_.compute(view_.rank, Phase::backward, step, copy(rows_of(*sums_[a], rows), *sent_[a]));
     });
+  }
+
+  /// Rows of an arrival that came from groups of the same node.
+  TokenSetId came_inside(const Arrival& arrival) {
+    if (builder_.tokens(arrival.entered).empty()) return arrival.rows;
+    return builder_.intern(difference(builder_.tokens(arrival.rows), builder_.tokens(arrival.entered)));
+  }
+
+  /// In fp32, of what was differentiated here, if anything was.
+  void begin_sum(std::size_t a, TokenSetId rows, int step) {
+    sums_[a] = new_gradients(DType::fp32, rows, "d_k sum", "d_v sum");
+    if (relays_.arrivals[a].needed)
+      builder_.compute(view_.rank, Phase::backward, step, copy(rows_of(gradients_[a], rows), *sums_[a]));
+    else
+      builder_.compute(view_.rank, Phase::backward, step, Zero{{sums_[a]->k, sums_[a]->v}});
   }
 
   static KvSlices rows_of(KvSlices slices, TokenSetId rows) {
@@ -249,13 +282,19 @@ class Member {
   /// Where the gradients of a relay out come.
   KvSlices& part_of(const Relay& relay) { return parts_[static_cast<std::size_t>(&relay - relays_.out.data())]; }
 
-  /// Gradients of those of the relays out that came from `source`, added to `sum`.
-  void add_parts(const KvSlices& sum, std::span<const Relay> out, int source, int step) {
+  template <class IsUser>
+  void find_users(std::span<const Relay> out, const IsUser& is_user) {
+    users_.clear();
+    for (const Relay& relay : out)
+      if (is_user(relay)) users_.push_back(&relay);
+  }
+
+  /// Gradients of the users' rows, added to `sum`.
+  void add_parts(const KvSlices& sum, int step) {
     Accumulate add;
-    add.terms.reserve(2 * out.size());
-    for (const Relay& relay : out) {
-      if (relay.source != source) continue;
-      const KvSlices& part = part_of(relay);
+    add.terms.reserve(2 * users_.size());
+    for (const Relay* relay : users_) {
+      const KvSlices& part = part_of(*relay);
       add.terms.push_back({part.k, {sum.k.buffer, part.k.tokens, sum.k.heads}});
       add.terms.push_back({part.v, {sum.v.buffer, part.v.tokens, sum.v.heads}});
     }
@@ -273,7 +312,10 @@ class Member {
   std::vector<KvSlices>& fetched_;  // see MemberBuffers
   std::vector<KvSlices>& gradients_;
   std::vector<std::optional<KvSlices>>& sums_;
+  std::vector<std::optional<KvSlices>>& sent_;
   std::vector<KvSlices>& parts_;
+  std::vector<const Relay*>& users_;  // relays out by which the rows at hand went on
+  std::optional<int> leaving_;        // stage whose gradients have come together in the node and leave it next
   KvSlices d_own_;
   std::optional<Slice> lse_;
 };
@@ -292,7 +334,7 @@ void relayed_exchange(ProgramBuilder& builder, const std::vector<std::vector<Vie
   const HeadRange kv_heads = views.front().front().kv_heads;
   const double bytes_of_row = kv_heads.size() * (shape.qk_dim + shape.v_dim) * bytes_per_element(shape.dtype);
   const auto least_rows = static_cast<Token>(std::ceil(rules.least_message_bytes / bytes_of_row));
-  const RelayPlan plan = plan_relays(builder, groups, node_of_group, {rules.stages, least_rows});
+  const RelayPlan plan = plan_relays(builder, groups, node_of_group, {rules.stages, least_rows, rules.doubling});
 
   std::vector<std::vector<const View*>> lanes(views.front().size());
   for (const std::vector<View>& group : views)

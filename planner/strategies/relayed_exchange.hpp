@@ -2,9 +2,10 @@
 // once between two nodes, whatever number of groups needs it there. The InterSP half of HSAP (our own design).
 //
 //   forward   local attention hides the first stage, the attention of each stage hides the next one's messages
-//   backward  stages from other nodes first, then those inside, the local part last. Who passed rows on adds the gradients of
-//             those it passed them to and its own, in fp32, and sends the sum the way the rows came; their holder adds what
-//             arrives. Each sum waits until the next stage's attention has been issued, which hides the messages that it needs.
+//   backward  the last stage first, the local part last; where keys and values come again, in the order in which they can. Who
+//             passed rows on adds the gradients of those it passed them to and its own, in fp32, and sends the sum the way the
+//             rows came; their holder adds what arrives. Each sum waits until the next stage's attention has been issued, which
+//             hides the messages that it needs.
 #pragma once
 
 #include <optional>
@@ -18,6 +19,7 @@ namespace hsap {
 
 struct RelayedExchangeRules {
   int stages = 1;                          ///< of what comes from other nodes; >= 1
+  bool doubling = false;                   ///< nodes pass on to others what came to them, which takes a stage per doubling
   KvForBackward kv = KvForBackward::kept;  ///< received keys and values in backward
   std::optional<DType> d_kv = {};          ///< d_k and d_v on the wire; nullopt: the model's
   /// What a document sends to a node is split over stages only into parts that have so many bytes (assumed: about where

@@ -60,6 +60,8 @@ std::string to_string(KvRoute choice) {
       return "direct";
     case KvRoute::hierarchical:
       return "hierarchical";
+    case KvRoute::doubling:
+      return "doubling";
     case KvRoute::joined:
       return "joined";
   }
@@ -101,11 +103,12 @@ const std::vector<OptionField>& option_fields() {
        [](Options& o, Text text) {
          o.moving = parse_choice<Moving>("moving", text, {Moving::kv, Moving::q, Moving::cheaper, Moving::balanced});
        }},
-      {"exchange", "direct|hierarchical|joined",
-       "K and V: to each who needs them, or once into each node; joined: to each, before attention runs once",
+      {"exchange", "direct|hierarchical|doubling|joined",
+       "K and V: to each who needs them, or once into each node, from node to node with doubling; joined: before attention",
        [](const Options& o) { return text_of(o.exchange); },
        [](Options& o, Text text) {
-         o.exchange = parse_choice<KvRoute>("exchange", text, {KvRoute::direct, KvRoute::hierarchical, KvRoute::joined});
+         o.exchange = parse_choice<KvRoute>("exchange", text,
+                                            {KvRoute::direct, KvRoute::hierarchical, KvRoute::doubling, KvRoute::joined});
        }},
       {"states", "chain|gather|scan", "States of linear attention: along a chain, to all at once, or in a pipelined scan",
        [](const Options& o) { return text_of(o.states); },

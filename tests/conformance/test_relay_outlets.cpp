@@ -9,6 +9,8 @@
 namespace hsap {
 namespace {
 
+using Node = RelayDocument::Node;
+
 std::vector<TokenRange> rows_of(const std::vector<Outlet>& outlets) {
   std::vector<TokenRange> rows;
   for (const Outlet& outlet : outlets) append(rows, outlet.rows);
@@ -20,7 +22,7 @@ TEST_CASE("relay outlets: rows that groups hold evenly leave from there") {
   OutletChooser chooser(nodes, 1);
   const std::vector<HeldPiece> pieces = {{0, {0, 100}, 0}, {0, {100, 200}, 1}, {0, {200, 300}, 2}};
   const std::vector<TokenRange> needs = {{0, 200}};
-  for (const Outlet& outlet : chooser.choose(pieces, std::vector<NodeNeeds>{{1, needs}})) CHECK(outlet.exit == outlet.holder);
+  for (const Outlet& outlet : chooser.choose(pieces, std::vector<Node>{{1, {}, needs}})) CHECK(outlet.exit == outlet.holder);
 }
 
 TEST_CASE("relay outlets: rows of one group leave in equal parts from all groups of its node, if these are large enough") {
@@ -28,7 +30,7 @@ TEST_CASE("relay outlets: rows of one group leave in equal parts from all groups
   const std::vector<HeldPiece> pieces = {{0, {0, 400}, 2}, {0, {400, 500}, 4}};
   const std::vector<TokenRange> needs = {{0, 400}};
   OutletChooser chooser(nodes, 50);
-  const std::vector<Outlet> outlets = chooser.choose(pieces, std::vector<NodeNeeds>{{1, needs}});
+  const std::vector<Outlet> outlets = chooser.choose(pieces, std::vector<Node>{{1, {}, needs}});
   CHECK(rows_of(outlets) == std::vector<TokenRange>{{0, 400}});
   std::vector<int> exits;
   for (const Outlet& outlet : outlets) {
@@ -38,8 +40,8 @@ TEST_CASE("relay outlets: rows of one group leave in equal parts from all groups
   }
   CHECK(exits == std::vector<int>{2, 0, 1, 3});
   OutletChooser coarse(nodes, 101);  // shares of 100 are not worth a message
-  CHECK(coarse.choose(pieces, std::vector<NodeNeeds>{{1, needs}}).size() == 1);
-  CHECK(coarse.choose(pieces, std::vector<NodeNeeds>{{1, needs}}).front().exit == 2);
+  CHECK(coarse.choose(pieces, std::vector<Node>{{1, {}, needs}}).size() == 1);
+  CHECK(coarse.choose(pieces, std::vector<Node>{{1, {}, needs}}).front().exit == 2);
 }
 
 TEST_CASE("relay outlets: what is needed elsewhere leaves once, from the node of its holder, and no group sends far too much") {
@@ -61,14 +63,14 @@ TEST_CASE("relay outlets: what is needed elsewhere leaves once, from the node of
     pieces.push_back({0, {begin, end}, static_cast<int>(draw(0, groups - 1))});
   }
   std::vector<std::vector<TokenRange>> needs(4);
-  std::vector<NodeNeeds> of_nodes;
+  std::vector<Node> of_nodes;
   for (int node = 0; node < 4; ++node) {
     for (Token ranges = draw(0, 3); ranges > 0; --ranges) {
       const Token begin = draw(0, end - 1);
       needs[static_cast<std::size_t>(node)].push_back({begin, draw(begin + 1, end)});
     }
     normalise(needs[static_cast<std::size_t>(node)]);
-    of_nodes.push_back({node, needs[static_cast<std::size_t>(node)]});
+    of_nodes.push_back({node, {}, needs[static_cast<std::size_t>(node)]});
   }
   const Token least = draw(1, 40);
   CAPTURE(seed, groups, least);
@@ -78,9 +80,9 @@ TEST_CASE("relay outlets: what is needed elsewhere leaves once, from the node of
     std::vector<TokenRange> wanted;
     std::vector<double> held(node_of_group.size()), sent(node_of_group.size()), total(4);
     for (const HeldPiece& piece : pieces)
-      for (const NodeNeeds& other : of_nodes)
+      for (const Node& other : of_nodes)
         if (other.node != nodes.node(piece.group))
-          for_each_common(piece.rows, other.ranges, [&](const TokenRange& rows) {
+          for_each_common(piece.rows, other.needs, [&](const TokenRange& rows) {
             wanted.push_back(rows);
             held[static_cast<std::size_t>(piece.group)] += static_cast<double>(rows.size());
             total[static_cast<std::size_t>(nodes.node(piece.group))] += static_cast<double>(rows.size());
@@ -89,9 +91,9 @@ TEST_CASE("relay outlets: what is needed elsewhere leaves once, from the node of
     CHECK(rows_of(outlets) == wanted);
     for (const Outlet& outlet : outlets) {
       CHECK(nodes.node(outlet.exit) == nodes.node(outlet.holder));
-      for (const NodeNeeds& other : of_nodes)
+      for (const Node& other : of_nodes)
         if (other.node != nodes.node(outlet.exit))
-          for_each_common(outlet.rows, other.ranges, [&](const TokenRange& rows) {
+          for_each_common(outlet.rows, other.needs, [&](const TokenRange& rows) {
             sent[static_cast<std::size_t>(outlet.exit)] += static_cast<double>(rows.size());
           });
     }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "planner/ir/errors.hpp"
@@ -100,11 +101,19 @@ void add_bench_planner_command(CLI::App& app) {
   command->add_flag("--simulate", options->rules.simulate,
                     "Also run the forward of the layer, as hsap's schedule has it, over shared links (SimGrid)");
   command
-      ->add_option("--stages", options->rules.stages,
+      ->add_option("--stages", options->rules.exchange.stages,
                    "Steps in which the schedule's exchange of keys hides behind attention; default: hsap's own")
       ->type_name("N")
       ->check(kWholeNumber)
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option_function<KvRoute>(
+          "--exchange", [options](const KvRoute& route) { options->rules.exchange.exchange = route; },
+          "Way of the keys in the schedules: hierarchical (default), once into each node from its holder; doubling, from node "
+          "to node")
+      ->type_name("hierarchical|doubling")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, KvRoute>{{"hierarchical", KvRoute::hierarchical}, {"doubling", KvRoute::doubling}}));
   command->add_flag("--json", options->json, "Print JSON with everything instead of tables");
   command->footer("Example:\n  hsap-plan bench-planner planbench/inputs --ranks 8,32 --instances 64k");
   command->callback([options] {

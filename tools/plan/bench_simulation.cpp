@@ -45,9 +45,8 @@ Problem bench_problem(const DocumentMask& mask, int ranks) {
   return problem;
 }
 
-double simulated_layer_seconds(const Problem& problem, const Placement& placement, int stages) {
-  const Schedule schedule = lower_hsap(problem, {.intra = 1, .inter = problem.ranks}, placement,
-                                       {.stages = stages, .exchange = KvRoute::hierarchical});
+double simulated_layer_seconds(const Problem& problem, const Placement& placement, const StrategyOptions& options) {
+  const Schedule schedule = lower_hsap(problem, {.intra = 1, .inter = problem.ranks}, placement, options);
   const double flops_of_pair = problem.shape.query_heads * flops_per_pair(problem.shape, Phase::forward);
   const KernelTimes kernels = KernelTimes::at_constant_rate(flops_of_pair / kLlama3Layer.seconds_per_pair);
   const PhaseTimeline attention = simulate(schedule, Phase::forward, bench_cluster(problem.ranks), kernels);

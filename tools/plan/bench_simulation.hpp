@@ -13,9 +13,9 @@ inline constexpr int kBenchRanksPerNode = 8;
 Problem bench_problem(const DocumentMask& mask, int ranks);
 
 /// Seconds of the layer's forward until the last rank is done, as simulated (sim/simulate.hpp): strategy hsap 1xP with this
-/// placement and hierarchical exchange in so many stages (0: hsap's own default), attention and linear work at the constant
-/// rates of kLlama3Layer, other kernels in no time; the island's speed for each rank in and out, one NIC for each rank, a
-/// network without a bottleneck, no latencies.
-double simulated_layer_seconds(const Problem& problem, const Placement& placement, int stages);
+/// placement and these options of the exchange, attention and linear work at the constant rates of kLlama3Layer, other kernels
+/// in no time; the island's speed for each rank in and out, one NIC for each rank, a network without a bottleneck, no
+/// latencies.
+double simulated_layer_seconds(const Problem& problem, const Placement& placement, const StrategyOptions& options);
 
 }  // namespace hsap

@@ -36,9 +36,9 @@ Placement place(const DocumentMask& mask, int ranks, double token_cap) {
                          .groups_of_node = equal_nodes(ranks, kBenchRanksPerNode)});
 }
 
-double lowering_seconds(const Problem& problem, int stages) {
+double lowering_seconds(const Problem& problem, const StrategyOptions& options) {
   const Strategy& hsap = find_strategy("hsap");
-  return best_seconds([&] { hsap.lower(problem, {.intra = 1, .inter = problem.ranks}, {.stages = stages}); });
+  return best_seconds([&] { hsap.lower(problem, {.intra = 1, .inter = problem.ranks}, options); });
 }
 
 std::optional<double> over(Token received, double bound) {
@@ -82,13 +82,13 @@ PlannerRun run_planner(const BenchInstance& instance, int ranks, const PlannerBe
   run.ranks = ranks;
   Placement placement;
   run.placement_seconds = best_seconds([&] { placement = place(instance.mask, ranks, token_cap); });
-  run.lowering_seconds = lowering_seconds(problem, rules.stages);
+  run.lowering_seconds = lowering_seconds(problem, rules.exchange);
   run.traffic = measure_traffic(instance.mask, placement, kBenchRanksPerNode);
   run.within_cap =
       static_cast<double>(run.traffic.most_tokens()) <= token_cap * static_cast<double>(run.tokens) / ranks * (1 + 1e-9);
   run.direct_seconds = layer_seconds(run.traffic, kLlama3Layer, KvExchange::direct);
   run.hierarchical_seconds = layer_seconds(run.traffic, kLlama3Layer, KvExchange::hierarchical);
-  if (rules.simulate) run.simulated_seconds = simulated_layer_seconds(problem, placement, rules.stages);
+  if (rules.simulate) run.simulated_seconds = simulated_layer_seconds(problem, placement, rules.exchange);
   run.bound =
       layer_bound(instance.mask, kLlama3Layer, {.ranks = ranks, .ranks_per_node = kBenchRanksPerNode, .token_cap = token_cap});
   return run;

@@ -16,7 +16,7 @@ namespace hsap {
 
 struct PlannerBenchRules {
   double token_cap = 1.25;
-  int stages = 0;         ///< in which lowered schedules exchange keys; 0: hsap's own default
+  StrategyOptions exchange = {.exchange = KvRoute::hierarchical};  ///< stages and exchange of lowered schedules
   bool simulate = false;  ///< takes as much as a minute for an instance on hundreds of ranks
 };
 
