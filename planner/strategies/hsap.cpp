@@ -183,7 +183,7 @@ class Hsap : public Strategy {
     else
       relayed_exchange(builder, views, problem.node_of_rank,
                        {.stages = rules.stages,
-                        .doubling = options.exchange == KvRoute::doubling,
+                        .in_rounds = options.exchange == KvRoute::rounds,
                         .kv = rules.kv,
                         .d_kv = rules.d_kv,
                         .ends_programs = views.front().size() == 1});

@@ -35,7 +35,7 @@ void Gateways::enter(const HeldRows& held, int stage) {
                     .arrival = store};
       result_.add(way, group, part);
       entered(nodes_.position(group), stage, store).push_back(part);
-      landed_.push_back({part, store == Store::needed ? HeldRows::kAllThatNeed : group, stage, store});
+      landed_.push_back({part, group, stage, store});
       ArrivalRows& come = result_.arrivals[nodes_.arrival(group, stage, store)];
       append(come.entered, part);
       if (store == Store::passing) append(come.rows, part);

@@ -10,9 +10,8 @@ namespace hsap {
 
 /// Rows where a group has them.
 struct HeldRows {
-  static constexpr int kAllThatNeed = -1;
   TokenRange rows;
-  int group = 0;  ///< or kAllThatNeed: all groups of a node that need them
+  int group = 0;
   int stage = 0;  ///< in which it got them; 0 for its own
   Store store = Store::own;
 };
@@ -28,7 +27,7 @@ class Gateways {
   void enter(const HeldRows& held, int stage);
   /// What entered in the stage goes to the other members of the node.
   void pass_on(int stage);
-  /// What entered since begin(), where it is when it has been passed on.
+  /// What entered since begin(), at its gateways.
   const std::vector<HeldRows>& landed() const { return landed_; }
 
  private:

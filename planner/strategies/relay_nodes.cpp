@@ -1,11 +1,17 @@
 #include "planner/strategies/relay_nodes.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace hsap {
 
-RelayNodes::RelayNodes(const std::vector<int>& nodes_of_groups, const RelayRules& rules) : doubling(rules.doubling) {
+namespace {
+
+/// Rounds in which what one node has can be in so many, when all that have it pass it on: log2, rounded up.
+int doublings(int nodes) { return static_cast<int>(std::bit_width(static_cast<unsigned>(nodes - 1))); }
+
+}  // namespace
+
+RelayNodes::RelayNodes(const std::vector<int>& nodes_of_groups, const RelayRules& rules) : in_rounds(rules.in_rounds) {
   for (std::size_t g = 0; g < nodes_of_groups.size(); ++g) {
     if (g == 0 || nodes_of_groups[g] != nodes_of_groups[g - 1]) first_group.push_back(static_cast<int>(g));
     node_of_group.push_back(static_cast<int>(first_group.size()) - 1);
@@ -14,10 +20,9 @@ RelayNodes::RelayNodes(const std::vector<int>& nodes_of_groups, const RelayRules
   if (nodes() == 1) {
     inside_stages = rules.stages;
   } else {
-    between_stages = doubling ? std::max(rules.stages, doublings(nodes())) : rules.stages;
+    full_stages = rules.stages;
+    between_stages = in_rounds ? 2 * rules.stages + doublings(nodes()) : rules.stages;
   }
 }
-
-int doublings(int nodes) { return static_cast<int>(std::bit_width(static_cast<unsigned>(nodes - 1))); }
 
 }  // namespace hsap

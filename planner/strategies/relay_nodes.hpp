@@ -29,12 +29,10 @@ struct RelayNodes {
 
   std::vector<int> node_of_group;  ///< counted from 0 without a gap
   std::vector<int> first_group;    ///< of each node, and the number of groups
-  bool doubling = false;           ///< RelayRules::doubling
+  bool in_rounds = false;          ///< RelayRules::in_rounds
   int inside_stages = 1;
-  int between_stages = 0;  ///< with doubling at least the distances that there are
+  int between_stages = 0;  ///< in rounds: the most that there may be
+  int full_stages = 0;     ///< RelayRules::stages, between nodes
 };
-
-/// Steps of doubling distance that it takes from each of so many nodes to all others: log2, rounded up.
-int doublings(int nodes);
 
 }  // namespace hsap

@@ -23,8 +23,8 @@ class Collector {
   Collector(ProgramBuilder& builder, const RelayNodes& nodes, RelaySteps steps)
       : builder_(builder), nodes_(nodes), groups_(nodes.node_of_group.size()), steps_(std::move(steps)) {
     plan_.inside_stages = nodes.inside_stages;
-    plan_.stages = nodes.stages();
-    plan_.passes_on = nodes.doubling;
+    plan_.stages = nodes.in_rounds ? used_stages() : nodes.stages();
+    plan_.passes_on = nodes.in_rounds;
     number_.resize(steps_.arrivals.size());
   }
 
@@ -51,15 +51,24 @@ class Collector {
   }
 
  private:
+  int used_stages() const {
+    int used = plan_.inside_stages;
+    for (const RelayStep& step : steps_.steps) used = std::max(used, way_of(step.way).stage + 1);
+    return used;
+  }
+
   void number_arrivals(int group) {
     int count = 0;
     for (int stage = 0; stage < plan_.stages; ++stage)
       for (const Store store : {Store::needed, Store::passing}) {
         const std::size_t arrival = nodes_.arrival(group, stage, store);
-        const ArrivalRows& come = steps_.arrivals[arrival];
+        ArrivalRows& come = steps_.arrivals[arrival];
         if (come.rows.empty()) continue;
+        normalise(come.rows), normalise(come.entered);
         number_[arrival] = count++;
-        plan_.arrivals.push_back({stage, store == Store::needed, builder_.intern(come.rows), builder_.intern(come.entered)});
+        const bool leaves = stage < plan_.inside_stages && come.leaves;
+        const TokenSetId rows = builder_.intern(come.rows);
+        plan_.arrivals.push_back({stage, store == Store::needed, rows, leaves ? rows : builder_.intern(come.entered)});
       }
   }
 

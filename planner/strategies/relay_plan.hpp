@@ -4,7 +4,7 @@
 // time proportional to the messages.
 //
 //   inside    holder -> group of the same node that needs the rows, or by whose NIC they leave (relay_outlets.hpp)
-//   between   holder, or that group, or with doubling one to which the rows came from another node -> gateway in another node.
+//   between   holder, or that group, or in rounds one to which the rows came from another node -> gateway in another node.
 //   It
 //             has the same position in its node, so a message stays on its rail
 //   onward    gateway -> group of the same node that needs the rows
@@ -26,7 +26,7 @@ enum class Hop { inside, between, onward };
 struct RelayRules {
   int stages = 1;        ///< in how many steps a group attends to what comes from other nodes (or groups, if there is one node)
   Token least_rows = 1;  ///< a document's rows are not split over stages into fewer than this
-  bool doubling = false;  ///< nodes pass on to others what came to them (relay_between.hpp)
+  bool in_rounds = false;  ///< nodes pass on to others what came to them (relay_rounds.hpp)
 };
 
 /// Rows that come to a group in one stage and are stored together: those that it needs, or those that it only passes on.
@@ -34,7 +34,9 @@ struct Arrival {
   int stage = 0;
   bool needed = true;
   TokenSetId rows = 0;
-  TokenSetId entered = 0;  ///< those for which the group is the gateway
+  /// Those whose gradients of other groups are summed here before they go back: for which the group is the gateway; of a stage
+  /// inside, all if some go on to other nodes.
+  TokenSetId entered = 0;
 };
 
 /// One step of the way of rows.

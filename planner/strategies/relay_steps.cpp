@@ -1,9 +1,11 @@
 #include "planner/strategies/relay_steps.hpp"
 
+#include <algorithm>
 #include <span>
 
 #include "planner/strategies/relay_between.hpp"
 #include "planner/strategies/relay_document.hpp"
+#include "planner/strategies/relay_rounds.hpp"
 #include "planner/strategies/stage_counter.hpp"
 
 namespace hsap {
@@ -76,6 +78,30 @@ class StepsInside {
   std::vector<std::vector<TokenRange>> rows_of_stage_;  // of the member at hand
 };
 
+template <class Plan>
+void for_each_document(const std::vector<HeldPiece>& pieces, RelayDocument& document, const Plan& plan) {
+  for (std::size_t first = 0, last = 0; first < pieces.size(); first = last) {
+    while (last < pieces.size() && pieces[last].document == pieces[first].document) ++last;
+    document.read(std::span(pieces).subspan(first, last - first));
+    plan();
+  }
+}
+
+/// Rows that come into the node into which most do.
+Token most_entering(const std::vector<HeldPiece>& pieces, const RelayNodes& nodes, RelayDocument& document) {
+  std::vector<Token> rows(static_cast<std::size_t>(nodes.nodes()));
+  for_each_document(pieces, document, [&] {
+    for (const RelayDocument::Node& node : document.nodes()) {
+      Token& of_node = rows[static_cast<std::size_t>(node.node)];
+      for (const TokenRange& range : node.needs) of_node += range.size();
+      for (const RelayDocument::Member& member : node.members)
+        for (const TokenRange& held : member.rows)
+          for_each_common(held, node.needs, [&](const TokenRange& common) { of_node -= common.size(); });
+    }
+  });
+  return *std::max_element(rows.begin(), rows.end());
+}
+
 }  // namespace
 
 RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<HeldPiece>& pieces, const RelayNodes& nodes,
@@ -84,12 +110,14 @@ RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<HeldPiec
   result.arrivals.resize(nodes.arrival(static_cast<int>(nodes.node_of_group.size()), 0, Store::needed));
   RelayDocument document(mask, nodes);
   StepsInside inside(nodes, least_rows, result);
-  StepsBetween between(nodes, least_rows, result);
-  for (std::size_t first = 0, last = 0; first < pieces.size(); first = last) {
-    while (last < pieces.size() && pieces[last].document == pieces[first].document) ++last;
-    document.read(std::span(pieces).subspan(first, last - first));
-    inside.plan(document);
-    if (nodes.nodes() > 1) between.plan(document);
+  if (nodes.nodes() == 1) {
+    for_each_document(pieces, document, [&] { inside.plan(document); });
+  } else if (nodes.in_rounds) {
+    StepsInRounds between(nodes, std::max<Token>(1, least_rows), most_entering(pieces, nodes, document), result);
+    for_each_document(pieces, document, [&] { inside.plan(document), between.plan(document); });
+  } else {
+    StepsBetween between(nodes, std::max<Token>(1, least_rows), result);
+    for_each_document(pieces, document, [&] { inside.plan(document), between.plan(document); });
   }
   return result;
 }

@@ -34,7 +34,8 @@ struct RelayStep {
 
 /// What comes to a group in one stage and is stored together, as Arrival says it.
 struct ArrivalRows {
-  std::vector<TokenRange> rows, entered;  ///< normalised
+  std::vector<TokenRange> rows, entered;
+  bool leaves = false;  ///< some of the rows go on to other nodes
 };
 
 struct RelaySteps {

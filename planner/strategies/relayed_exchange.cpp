@@ -21,8 +21,7 @@ struct KvSlices {
 /// Buffers of a member's program, in memory that the next member's are kept in.
 struct MemberBuffers {
   std::vector<KvSlices> fetched, gradients;   // [arrival]
-  std::vector<std::optional<KvSlices>> sums;  // [arrival] in fp32, of its own gradients and those of rows that went on
-  std::vector<std::optional<KvSlices>> sent;  // [arrival] the same as they go back
+  std::vector<std::optional<KvSlices>> sums;  // [arrival] of the rows that entered here and were passed on
   std::vector<KvSlices> parts;                // [relay out] gradients from the group that it went to
   std::vector<const Relay*> users;
 };
@@ -44,11 +43,10 @@ class Member {
         fetched_(buffers.fetched),
         gradients_(buffers.gradients),
         sums_(buffers.sums),
-        sent_(buffers.sent),
         parts_(buffers.parts),
         users_(buffers.users) {
     const std::size_t arrivals = relays.arrivals.size();
-    fetched_.assign(arrivals, {}), gradients_.assign(arrivals, {}), sums_.assign(arrivals, {}), sent_.assign(arrivals, {});
+    fetched_.assign(arrivals, {}), gradients_.assign(arrivals, {}), sums_.assign(arrivals, {});
     parts_.assign(relays.out.size(), {});
     for (const Arrival& arrival : relays.arrivals) pieces_ += arrival.needed;
     make_room_for_program();
@@ -193,14 +191,13 @@ class Member {
     leave_node();
     if (is_one_node()) return send_back(stage, Hop::inside);
     if (stage < plan_.inside_stages) return;  // bring_home_inside()
-    if (plan_.passes_on) sum_up(stage, Hop::between);
     send_back(stage, Hop::onward);
     leaving_ = stage;
   }
 
   void leave_node() {
     if (!leaving_) return;
-    sum_up(*leaving_, Hop::onward);
+    sum_up(*leaving_);
     send_back(*leaving_, Hop::between);
     leaving_.reset();
   }
@@ -208,7 +205,7 @@ class Member {
   /// Where there are several nodes, gradients from others may go this way, too: so it comes last.
   void bring_home_inside() {
     if (is_one_node()) return;
-    sum_up(0, Hop::between);
+    sum_up(0);
     send_back(0, Hop::inside);
   }
 
@@ -216,7 +213,7 @@ class Member {
   void send_back(int stage, Hop hop) {
     const auto results = [&](const Relay& relay) {
       const auto arrival = static_cast<std::size_t>(relay.arrival);
-      return sent_[arrival] ? *sent_[arrival] : gradients_[arrival];
+      return sums_[arrival] ? *sums_[arrival] : gradients_[arrival];
     };
     const auto room = [&](const Relay& relay) {
       return part_of(relay) = new_gradients(wire_dtype(), relay.rows, "d_k part", "d_v part");
@@ -235,42 +232,30 @@ class Member {
     });
   }
 
-  /// Where rows of a stage went on by a hop: gradients of all who used them, ready to go back. First those that went on between
-  /// nodes, for the rows that go back inside the node; then those that went onward, for the rows that leave it.
-  void sum_up(int stage, Hop hop) {
+  /// Where rows of a stage were passed on: the gradients of all who used them, in sums_.
+  void sum_up(int stage) {
+    const int step = step_of(stage);
     for_each_arrival(stage, [&](std::size_t a) {
       const Arrival& arrival = relays_.arrivals[a];
-      const std::span<const Relay> out = hop == Hop::onward ? of_hop(relays_.out, stage, hop) : relays_.out;
-      find_users(out, [&](const Relay& relay) { return relay.source == static_cast<int>(a) && relay.hop == hop; });
-      const TokenSetId rows = hop == Hop::onward ? arrival.entered : came_inside(arrival);
-      if (users_.empty() && (hop == Hop::between || !sums_[a])) return;
-      if (users_.size() == 1 && users_.front()->rows == rows && !arrival.needed && !sums_[a]) {  // nothing to add
-        sent_[a] = part_of(*users_.front());
+      const bool may_go_far = plan_.passes_on || stage < plan_.inside_stages;
+      const std::span<const Relay> out = may_go_far ? relays_.out : of_hop(relays_.out, stage, Hop::onward);
+      find_users(out, [&](const Relay& relay) { return relay.source == static_cast<int>(a); });
+      if (users_.empty()) return;
+      if (!arrival.needed && users_.size() == 1 && users_.front()->rows == arrival.entered) {  // nothing to add
+        sums_[a] = part_of(*users_.front());
         return;
       }
-      const int step = step_of(stage);
-      if (!sums_[a]) begin_sum(a, hop == Hop::onward ? rows : arrival.rows, step);
-      add_parts(*sums_[a], step);
-      sent_[a] = sums_[a];
-      if (wire_dtype() == DType::fp32 || builder_.tokens(rows).empty()) return;
-      sent_[a] = new_gradients(wire_dtype(), rows, "d_k to send", "d_v to send");
-      builder_.compute(view_.rank, Phase::backward, step, copy(rows_of(*sums_[a], rows), *sent_[a]));
+      const KvSlices sum = new_gradients(DType::fp32, arrival.entered, "d_k sum", "d_v sum");
+      if (arrival.needed)
+        builder_.compute(view_.rank, Phase::backward, step, copy(rows_of(gradients_[a], arrival.entered), sum));
+      else
+        builder_.compute(view_.rank, Phase::backward, step, Zero{{sum.k, sum.v}});
+      add_parts(sum, step);
+      sums_[a] = sum;
+      if (wire_dtype() == DType::fp32) return;
+      sums_[a] = new_gradients(wire_dtype(), arrival.entered, "d_k to send", "d_v to send");
+      builder_.compute(view_.rank, Phase::backward, step, copy(sum, *sums_[a]));
     });
-  }
-
-  /// Rows of an arrival that came from groups of the same node.
-  TokenSetId came_inside(const Arrival& arrival) {
-    if (builder_.tokens(arrival.entered).empty()) return arrival.rows;
-    return builder_.intern(difference(builder_.tokens(arrival.rows), builder_.tokens(arrival.entered)));
-  }
-
-  /// In fp32, of what was differentiated here, if anything was.
-  void begin_sum(std::size_t a, TokenSetId rows, int step) {
-    sums_[a] = new_gradients(DType::fp32, rows, "d_k sum", "d_v sum");
-    if (relays_.arrivals[a].needed)
-      builder_.compute(view_.rank, Phase::backward, step, copy(rows_of(gradients_[a], rows), *sums_[a]));
-    else
-      builder_.compute(view_.rank, Phase::backward, step, Zero{{sums_[a]->k, sums_[a]->v}});
   }
 
   static KvSlices rows_of(KvSlices slices, TokenSetId rows) {
@@ -312,7 +297,6 @@ class Member {
   std::vector<KvSlices>& fetched_;  // see MemberBuffers
   std::vector<KvSlices>& gradients_;
   std::vector<std::optional<KvSlices>>& sums_;
-  std::vector<std::optional<KvSlices>>& sent_;
   std::vector<KvSlices>& parts_;
   std::vector<const Relay*>& users_;  // relays out by which the rows at hand went on
   std::optional<int> leaving_;        // stage whose gradients have come together in the node and leave it next
@@ -334,7 +318,7 @@ void relayed_exchange(ProgramBuilder& builder, const std::vector<std::vector<Vie
   const HeadRange kv_heads = views.front().front().kv_heads;
   const double bytes_of_row = kv_heads.size() * (shape.qk_dim + shape.v_dim) * bytes_per_element(shape.dtype);
   const auto least_rows = static_cast<Token>(std::ceil(rules.least_message_bytes / bytes_of_row));
-  const RelayPlan plan = plan_relays(builder, groups, node_of_group, {rules.stages, least_rows, rules.doubling});
+  const RelayPlan plan = plan_relays(builder, groups, node_of_group, {rules.stages, least_rows, rules.in_rounds});
 
   std::vector<std::vector<const View*>> lanes(views.front().size());
   for (const std::vector<View>& group : views)

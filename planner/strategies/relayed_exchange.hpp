@@ -19,7 +19,7 @@ namespace hsap {
 
 struct RelayedExchangeRules {
   int stages = 1;                          ///< of what comes from other nodes; >= 1
-  bool doubling = false;                   ///< nodes pass on to others what came to them, which takes a stage per doubling
+  bool in_rounds = false;                  ///< between nodes, which pass on what came to them (relay_rounds.hpp)
   KvForBackward kv = KvForBackward::kept;  ///< received keys and values in backward
   std::optional<DType> d_kv = {};          ///< d_k and d_v on the wire; nullopt: the model's
   /// What a document sends to a node is split over stages only into parts that have so many bytes (assumed: about where

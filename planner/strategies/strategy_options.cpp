@@ -60,8 +60,8 @@ std::string to_string(KvRoute choice) {
       return "direct";
     case KvRoute::hierarchical:
       return "hierarchical";
-    case KvRoute::doubling:
-      return "doubling";
+    case KvRoute::rounds:
+      return "rounds";
     case KvRoute::joined:
       return "joined";
   }
@@ -103,12 +103,12 @@ const std::vector<OptionField>& option_fields() {
        [](Options& o, Text text) {
          o.moving = parse_choice<Moving>("moving", text, {Moving::kv, Moving::q, Moving::cheaper, Moving::balanced});
        }},
-      {"exchange", "direct|hierarchical|doubling|joined",
-       "K and V: to each who needs them, or once into each node, from node to node with doubling; joined: before attention",
+      {"exchange", "direct|hierarchical|rounds|joined",
+       "K and V: to each who needs them, or once into each node, in rounds from any that has them; joined: before attention",
        [](const Options& o) { return text_of(o.exchange); },
        [](Options& o, Text text) {
          o.exchange = parse_choice<KvRoute>("exchange", text,
-                                            {KvRoute::direct, KvRoute::hierarchical, KvRoute::doubling, KvRoute::joined});
+                                            {KvRoute::direct, KvRoute::hierarchical, KvRoute::rounds, KvRoute::joined});
        }},
       {"states", "chain|gather|scan", "States of linear attention: along a chain, to all at once, or in a pipelined scan",
        [](const Options& o) { return text_of(o.states); },

@@ -106,7 +106,7 @@ TEST_CASE("every strategy equals the oracle with every value of the options it h
       {"dkv-dtype", {"fp32", "bf16"}},
       {"kv", {"kept", "again"}},
       {"moving", {"kv", "q", "cheaper", "balanced"}},
-      {"exchange", {"direct", "hierarchical", "doubling", "joined"}}};
+      {"exchange", {"direct", "hierarchical", "rounds", "joined"}}};
   std::vector<test::Choice> choices;
   for (const OptionField& field : option_fields()) {
     const auto tried = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == field.name; });

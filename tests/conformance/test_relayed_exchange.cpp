@@ -67,11 +67,11 @@ TEST_CASE("relayed exchange: equals the oracle for any placement, mask rule, num
   const std::vector<TokenSet> placement = random_placement(problem.mask, problem.ranks, random);
   RelayedExchangeRules rules;
   rules.stages = 1 + static_cast<int>(random() % 3);
-  rules.doubling = random() % 3 > 0;
+  rules.in_rounds = random() % 3 > 0;
   if (random() % 2 == 0) rules.kv = KvForBackward::again;
   if (random() % 2 == 0) rules.d_kv = DType::fp32;
   rules.least_message_bytes = kRowBytes * static_cast<double>(1 + random() % 8);
-  CAPTURE(seed, problem.ranks, to_string(rule), rules.stages, rules.doubling);
+  CAPTURE(seed, problem.ranks, to_string(rule), rules.stages, rules.in_rounds);
 
   const Schedule schedule = exchange(problem, placement, rules);
   REQUIRE_NOTHROW(verify(schedule, problem.mask));
@@ -95,13 +95,13 @@ double bytes_into(int node, const Schedule& schedule, const Problem& problem, Ph
 }
 
 TEST_CASE("relayed exchange: what a node needs enters it once, and its gradients leave it once") {
-  const bool doubling = GENERATE(false, true);
+  const bool in_rounds = GENERATE(false, true);
   const std::uint64_t seed = GENERATE(range(50, 70));
   std::mt19937_64 random(seed);
   const Problem problem = random_problem(seed, {}, random);
   const std::vector<TokenSet> placement = random_placement(problem.mask, problem.ranks, random);
-  CAPTURE(seed, problem.ranks, doubling);
-  const Schedule schedule = exchange(problem, placement, {.stages = 2, .doubling = doubling, .least_message_bytes = kRowBytes});
+  CAPTURE(seed, problem.ranks, in_rounds);
+  const Schedule schedule = exchange(problem, placement, {.stages = 2, .in_rounds = in_rounds, .least_message_bytes = kRowBytes});
   double needed = 0, entered = 0, left = 0;
   for (int node = 0; node <= problem.node_of_rank.back(); ++node) {
     TokenSet held;
@@ -119,17 +119,17 @@ TEST_CASE("relayed exchange: what a node needs enters it once, and its gradients
 
 TEST_CASE(
     "relayed exchange: between nodes no group sends or receives twice in a round, and all ways end where rows are needed") {
-  const bool doubling = GENERATE(false, true);
+  const bool in_rounds = GENERATE(false, true);
   const std::uint64_t seed = GENERATE(range(80, 100));
   std::mt19937_64 random(seed);
   const Problem problem = random_problem(seed, {}, random);
   const std::vector<TokenSet> placement = random_placement(problem.mask, problem.ranks, random);
-  CAPTURE(seed, problem.ranks, doubling);
+  CAPTURE(seed, problem.ranks, in_rounds);
   ProgramBuilder builder("test", {1, problem.ranks}, problem, placement);
   std::vector<TokenSetId> groups;
   for (RankId rank = 0; rank < builder.ranks(); ++rank) groups.push_back(builder.program(rank).tokens);
   const RelayPlan plan =
-      plan_relays(builder, groups, problem.node_of_rank, {.stages = 3, .least_rows = 2, .doubling = doubling});
+      plan_relays(builder, groups, problem.node_of_rank, {.stages = 3, .least_rows = 2, .in_rounds = in_rounds});
   const auto node = [&](int group) { return problem.node_of_rank[static_cast<std::size_t>(group)]; };
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const GroupRelays group = plan.of_group(g);

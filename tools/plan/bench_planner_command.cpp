@@ -109,11 +109,11 @@ void add_bench_planner_command(CLI::App& app) {
   command
       ->add_option_function<KvRoute>(
           "--exchange", [options](const KvRoute& route) { options->rules.exchange.exchange = route; },
-          "Way of the keys in the schedules: hierarchical (default), once into each node from its holder; doubling, from node "
-          "to node")
-      ->type_name("hierarchical|doubling")
+          "Way of the keys in the schedules: hierarchical (default), once into each node from its holder; rounds, from any "
+          "node that has them")
+      ->type_name("hierarchical|rounds")
       ->transform(CLI::CheckedTransformer(
-          std::map<std::string, KvRoute>{{"hierarchical", KvRoute::hierarchical}, {"doubling", KvRoute::doubling}}));
+          std::map<std::string, KvRoute>{{"hierarchical", KvRoute::hierarchical}, {"rounds", KvRoute::rounds}}));
   command->add_flag("--json", options->json, "Print JSON with everything instead of tables");
   command->footer("Example:\n  hsap-plan bench-planner planbench/inputs --ranks 8,32 --instances 64k");
   command->callback([options] {
