@@ -46,12 +46,29 @@ LayerTimeline begun_together(Timeline attention, double seconds) {
   return result;
 }
 
+double output_seconds(const Schedule& schedule, const PhaseTimeline& forward, RankId rank) {
+  const RankProgram& program = schedule.ranks[rank];
+  const auto brings_output = [&](const Exchange& exchange) {
+    return std::any_of(exchange.recvs.begin(), exchange.recvs.end(), [&](const Message& message) {
+      return std::any_of(message.parts.begin(), message.parts.end(),
+                         [&](const Slice& part) { return part.buffer == program.boundary.o; });
+    });
+  };
+  double seconds = 0;
+  for (const Op& op : program.forward) {
+    const auto* exchange = std::get_if<Exchange>(&op.body);
+    if (exchange == nullptr || brings_output(*exchange)) seconds = std::max(seconds, forward.ranks[rank][op.id].end);
+  }
+  return seconds;
+}
+
 double layer_seconds(const Schedule& schedule, const PhaseTimeline& in_layer, Phase phase, const LinearWork& work) {
   double together = 0, attention = 0, linear = 0;
   for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
     const double of_rank = work.seconds(schedule, rank, phase);
     const double end = in_layer.seconds(rank);
-    together = std::max(together, work.precedes_attention(phase) ? std::max(of_rank, end) : end + of_rank);
+    const double linear_begin = phase == Phase::forward ? output_seconds(schedule, in_layer, rank) : 0;
+    together = std::max({together, end, linear_begin + of_rank});
     attention = std::max(attention, end);
     linear = std::max(linear, of_rank);
   }

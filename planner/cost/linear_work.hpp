@@ -49,6 +49,10 @@ inline const PhaseTimeline& in_layer(const LayerTimeline& timeline, Phase phase,
 /// `attention` as it goes in a layer where all ranks begin it `seconds` after the layer.
 LayerTimeline begun_together(Timeline attention, double seconds);
 
+/// When the rank has its output of attention and computes nothing more for others: the end of its last op on the compute
+/// stream, or of the last Exchange that brings rows of o. What it still sends goes on beside its linear work.
+double output_seconds(const Schedule& schedule, const PhaseTimeline& forward, RankId rank);
+
 /// Seconds of the whole layer in one phase, whose attention goes as `in_layer` says: until the last rank has done both its
 /// attention and its linear work; with a barrier, the most of each. With none counted, the seconds of attention.
 double layer_seconds(const Schedule& schedule, const PhaseTimeline& in_layer, Phase phase, const LinearWork& work);

@@ -34,9 +34,25 @@ TEST_CASE("linear work: a layer ends when the last rank has attended and worked 
   CHECK(timeline.attention.forward.seconds(1) == 5);
   CHECK(layer_seconds(schedule, timeline, Phase::forward, {}) == 5);
   CHECK(layer_seconds(schedule, timeline, Phase::forward, {{0.25, 0.25}, {1, 1}}) == 6);
-  CHECK(layer_seconds(schedule, timeline, Phase::forward, {{2, 1}, {1, 1}}) == 11);
+  CHECK(layer_seconds(schedule, timeline, Phase::forward, {{3, 1}, {1, 1}}) == 1 + 12);  // while its exchange lasts until 3
   const LinearWork barrier{{2, 1}, {1, 1}, true};
   CHECK(layer_seconds(schedule, timeline, Phase::forward, barrier) == 5 + 8);  // nobody begins linear work before 5
+}
+
+TEST_CASE("linear work: it begins when the rank has its output, beside what the rank still sends") {
+  Schedule schedule = two_rank_ring();
+  PhaseTimeline forward;
+  for (const RankProgram& program : schedule.ranks) forward.ranks.emplace_back(program.forward.size(), OpTime{0, 1});
+  std::vector<Op>& ops = schedule.ranks[0].forward;
+  const auto sends =
+      std::find_if(ops.begin(), ops.end(), [](const Op& op) { return std::holds_alternative<Exchange>(op.body); });
+  REQUIRE(sends != ops.end());
+  forward.ranks[0][sends->id].end = 7;
+  CHECK(output_seconds(schedule, forward, 0) == 1);
+  CHECK(layer_seconds(schedule, forward, Phase::forward, {{1, 1}, {1, 1}}) == 7);  // 1 + 4 tokens end before
+  CHECK(layer_seconds(schedule, forward, Phase::forward, {{2, 1}, {1, 1}}) == 9);
+  std::get<Exchange>(sends->body).recvs = {{1, {{schedule.ranks[0].boundary.o, 0, {}}}}};
+  CHECK(output_seconds(schedule, forward, 0) == 7);
 }
 
 TEST_CASE("linear work: backward, each rank attends after its linear work, and the layer ends with the last attention") {

@@ -98,7 +98,10 @@ TimeCauses time_causes(const PhaseRun& run, const DocumentMask& documents, const
     (is_matrix_work(op.body) ? matrix_seconds : causes.other_kernels) += time.end - time.begin;
     computing.push_back(time);
   }
-  const double linear_begin = work.precedes_attention(run.phase) ? 0 : run.timeline.seconds(best.busiest);
+  double linear_begin = 0;
+  if (!work.precedes_attention(run.phase))
+    linear_begin = run.phase == Phase::forward && !work.barrier ? output_seconds(schedule, run.timeline, best.busiest)
+                                                                : run.timeline.seconds(best.busiest);
   computing.push_back({linear_begin, linear_begin + work.seconds(schedule, best.busiest, run.phase)});
   causes.kernel_fragments = matrix_seconds - best.attention;
   computing = merged(std::move(computing));
