@@ -85,19 +85,20 @@ void StepsInRounds::make_units(const RelayDocument& document, Place& place, Rang
 }
 
 void StepsInRounds::close_unit(const RelayDocument& document, std::span<const HeldRows> all) {
-  Unit unit{pieces_.size(), 0, 0, false};
+  Unit unit{.first = pieces_.size()};
   for (const HeldRows& held : all) unit.rows += held.rows.size();
   const int node = nodes_.node(all.front().group), groups = nodes_.groups(node);
-  unit.by_all_nics = unit.rows >= groups * least_rows_;
-  if (!unit.by_all_nics) {
+  unit.nics = static_cast<int>(std::clamp<Token>(unit.rows / least_rows_, 1, groups));
+  if (unit.nics == 1) {
     pieces_.insert(pieces_.end(), all.begin(), all.end());
   } else {
-    const Token share = (unit.rows + groups - 1) / groups;
+    const Token share = (unit.rows + unit.nics - 1) / unit.nics;
     Token counted = 0;
     for (HeldRows rest : all)
       while (rest.rows.size() > 0) {
         const TokenRange part{rest.rows.begin, std::min(rest.rows.end, rest.rows.begin + share - counted % share)};
-        const int exit = nodes_.first(node) + static_cast<int>(counted / share);
+        const int turn = static_cast<int>(counted / share) * groups / unit.nics;
+        const int exit = nodes_.first(node) + (nodes_.position(all.front().group) + turn) % groups;
         rest.rows.begin = part.end;
         counted += part.size();
         if (exit == rest.group) {
@@ -143,12 +144,13 @@ void StepsInRounds::take(const RelayDocument& document, std::size_t place, std::
   const int to = taker.node->node;
   const Landed* from = nullptr;
   int sender = circle_[before(distance)].node->node;
-  int round = loads_.first_with_room(sender, to, 0, rows);
+  const Token load = rows * nodes_.groups(sender) / unit.nics;  // of a NIC, times those of a node
+  int round = loads_.first_with_room(sender, to, 0, load);
   for (std::size_t step = 1; step < distance; step *= 2) {
     const Landed& there = landed(before(step), u);
     if (there.count == 0 || there.round + 1 >= round) continue;
     const int other = circle_[before(step)].node->node;
-    const int possible = loads_.first_with_room(other, to, there.round + 1, rows);
+    const int possible = loads_.first_with_room(other, to, there.round + 1, load);
     if (possible >= round) continue;
     if (there.rows < unit.rows && find_coming(there.first, there.count, taker) < rows) continue;
     from = &there, sender = other, round = possible;
@@ -157,8 +159,8 @@ void StepsInRounds::take(const RelayDocument& document, std::size_t place, std::
     find_coming(from->first, from->count, taker);
   else
     find_coming(unit.first, unit.count, taker);
-  loads_.add(sender, to, round, rows);
-  gateways_.begin(document, *taker.node, unit.by_all_nics);
+  loads_.add(sender, to, round, load);
+  gateways_.begin(document, *taker.node, unit.nics > 1);
   for (const HeldRows& held : coming_) gateways_.enter(held, nodes_.inside_stages + round);
   gateways_.pass_on(nodes_.inside_stages + round);
   landed(place, u) = {pieces_.size(), gateways_.landed().size(), rows, round};

@@ -37,7 +37,7 @@ class StepsInRounds {
   struct Unit {
     std::size_t first = 0, count = 0;  ///< of pieces_
     Token rows = 0;
-    bool by_all_nics = false;
+    int nics = 1;  ///< by which it leaves a node and enters others
   };
   /// Where a unit, or a part of it, is in a node that took it in.
   struct Landed {
