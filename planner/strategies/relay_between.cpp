@@ -7,7 +7,7 @@
 namespace hsap {
 
 StepsBetween::StepsBetween(const RelayNodes& nodes, Token least_rows, RelaySteps& result)
-    : nodes_(nodes), least_rows_(least_rows), result_(result), outlets_(nodes, least_rows), gateways_(nodes, result) {}
+    : nodes_(nodes), least_rows_(least_rows), outlets_(nodes, least_rows), gateways_(nodes, result) {}
 
 void StepsBetween::plan(const RelayDocument& document) {
   find_sources(document);
@@ -16,28 +16,8 @@ void StepsBetween::plan(const RelayDocument& document) {
 
 void StepsBetween::find_sources(const RelayDocument& document) {
   sources_.clear();
-  for (const Outlet& outlet : outlets_.choose(document.pieces(), document.nodes())) {
-    if (outlet.exit == outlet.holder) {
-      sources_.push_back({outlet.rows, outlet.exit, 0, Store::own});
-      continue;
-    }
-    const Ranges needs = document.needs_of_group(outlet.exit);
-    const auto leave_as = [&](Store store) {
-      return [&, store](const TokenRange& rows) {
-        sources_.push_back({rows, outlet.exit, 0, store});
-        ArrivalRows& come = result_.arrivals[nodes_.arrival(outlet.exit, 0, store)];
-        come.leaves = true;
-        if (store == Store::needed) return;  // they come anyway
-        append(come.rows, rows);
-        result_.add({.stage = 0, .hop = Hop::inside, .from = outlet.holder, .arrival = store}, outlet.exit, rows);
-      };
-    };
-    const std::size_t first = sources_.size();
-    for_each_common(outlet.rows, needs, leave_as(Store::needed));
-    for_each_gap(outlet.rows, needs, leave_as(Store::passing));
-    std::sort(sources_.begin() + static_cast<std::ptrdiff_t>(first), sources_.end(),
-              [](const HeldRows& a, const HeldRows& b) { return a.rows.begin < b.rows.begin; });
-  }
+  for (const Outlet& outlet : outlets_.choose(document.pieces(), document.nodes()))
+    gateways_.leave(document, outlet.rows, outlet.holder, outlet.exit, sources_);
 }
 
 void StepsBetween::take_from_holders(const RelayDocument& document) {
@@ -61,14 +41,15 @@ void StepsBetween::land(const RelayDocument& document, const RelayDocument::Node
   Token total = 0;
   for (const HeldRows& held : coming_) total += held.rows.size();
   if (total == 0) return;
-  gateways_.begin(document, node, total >= static_cast<Token>(nodes_.groups(node.node)) * least_rows_);
+  const bool by_all_nics = total >= static_cast<Token>(nodes_.groups(node.node)) * least_rows_;
   // The first stage gets the last rows: in a chain their holders are the nearest.
   StageCounter counter(total, nodes_.between_stages, least_rows_);
   for (const HeldRows& held : coming_)
     counter.split(held.rows, [&](int stage, const TokenRange& part) {
-      gateways_.enter({part, held.group, held.stage, held.store}, nodes_.inside_stages + stage);
+      gateways_.enter(document, node, {part, held.group, held.stage, held.store}, nodes_.position(held.group), by_all_nics,
+                      nodes_.inside_stages + stage);
     });
-  for (int stage = 0; stage < nodes_.between_stages; ++stage) gateways_.pass_on(nodes_.inside_stages + stage);
+  gateways_.pass_on(node);
 }
 
 }  // namespace hsap

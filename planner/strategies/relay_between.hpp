@@ -26,7 +26,6 @@ class StepsBetween {
 
   const RelayNodes& nodes_;
   const Token least_rows_;
-  RelaySteps& result_;
   OutletChooser outlets_;
   Gateways gateways_;
   std::vector<HeldRows> sources_, coming_;  // of the document at hand, and of one of its nodes, ascending

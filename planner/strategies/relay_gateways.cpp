@@ -1,70 +1,79 @@
 #include "planner/strategies/relay_gateways.hpp"
 
-#include <algorithm>
-
 namespace hsap {
 
-void Gateways::begin(const RelayDocument& document, const RelayDocument::Node& node, bool by_all_nics) {
-  document_ = &document, node_ = &node, by_all_nics_ = by_all_nics;
-  const std::size_t lists = nodes_.arrival(nodes_.groups(node.node), 0, Store::needed);
-  if (entered_.size() < lists) entered_.resize(lists);
-  landed_.clear();
+void Gateways::leave(const RelayDocument& document, const TokenRange& rows, int holder, int exit,
+                     std::vector<HeldRows>& exits) {
+  if (exit == holder) return exits.push_back({rows, holder, 0, Store::own});
+  const Ranges needs = document.needs_of_group(exit);
+  const auto leave_as = [&](Store store) {
+    return [&, store](const TokenRange& part) {
+      exits.push_back({part, exit, 0, store});
+      ArrivalRows& come = result_.arrivals[nodes_.arrival(exit, 0, store)];
+      come.leaves = true;
+      if (store == Store::needed) return;  // they come anyway
+      append(come.rows, part);
+      result_.add({.stage = 0, .hop = Hop::inside, .from = holder, .arrival = store}, exit, part);
+    };
+  };
+  const auto first = static_cast<std::ptrdiff_t>(exits.size());
+  for_each_common(rows, needs, leave_as(Store::needed));
+  for_each_gap(rows, needs, leave_as(Store::passing));
+  std::sort(exits.begin() + first, exits.end(),
+            [](const HeldRows& a, const HeldRows& b) { return a.rows.begin < b.rows.begin; });
 }
 
-int Gateways::gateway(int group, const TokenRange& rows) {
-  const int position = nodes_.position(group);
-  const int same = nodes_.first(node_->node) + position;
-  const bool exists = position < nodes_.groups(node_->node);
-  if (exists && (by_all_nics_ || intersects(rows, document_->needs_of_group(same)))) return same;
+int Gateways::gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& rows, int position,
+                      bool by_all_nics) {
+  const int same = nodes_.first(node.node) + position;
+  const bool exists = position < nodes_.groups(node.node);
+  if (exists && (by_all_nics || intersects(rows, document.needs_of_group(same)))) return same;
   needing_.clear();
-  for (const RelayDocument::Member& member : node_->members)
+  for (const RelayDocument::Member& member : node.members)
     if (intersects(rows, member.needs)) needing_.push_back(member.group);
   return needing_[static_cast<std::size_t>(position) % needing_.size()];
 }
 
-void Gateways::enter(const HeldRows& held, int stage) {
-  const int group = gateway(held.group, held.rows);
-  const Ranges needs = document_->needs_of_group(group);
-  const auto enter_as = [&](Store store) {
-    return [&, store](const TokenRange& part) {
-      const Way way{.stage = stage,
-                    .hop = Hop::between,
-                    .from = held.group,
-                    .source_stage = held.stage,
-                    .source = held.store,
-                    .arrival = store};
-      result_.add(way, group, part);
-      entered(nodes_.position(group), stage, store).push_back(part);
-      landed_.push_back({part, group, stage, store});
-      ArrivalRows& come = result_.arrivals[nodes_.arrival(group, stage, store)];
-      append(come.entered, part);
-      if (store == Store::passing) append(come.rows, part);
-    };
-  };
-  for_each_common(held.rows, needs, enter_as(Store::needed));
-  for_each_gap(held.rows, needs, enter_as(Store::passing));
-  for (const RelayDocument::Member& member : node_->members)
+void Gateways::enter(const RelayDocument& document, const RelayDocument::Node& node, const HeldRows& held, int position,
+                     bool by_all_nics, int stage) {
+  const std::size_t lists = nodes_.arrival(nodes_.groups(node.node), 0, Store::needed);
+  if (entered_.size() < lists) entered_.resize(lists);
+  find_gateway(document, node, held.rows, position, by_all_nics, [&](const TokenRange& part, int group, Store store) {
+    const Way way{.stage = stage,
+                  .hop = Hop::between,
+                  .from = held.group,
+                  .source_stage = held.stage,
+                  .source = held.store,
+                  .arrival = store};
+    result_.add(way, group, part);
+    entered(nodes_.position(group), stage, store).push_back(part);
+    ArrivalRows& come = result_.arrivals[nodes_.arrival(group, stage, store)];
+    append(come.entered, part);
+    if (store == Store::passing) append(come.rows, part);
+  });
+  for (const RelayDocument::Member& member : node.members)
     for_each_common(held.rows, member.needs, [&](const TokenRange& common) {
       append(result_.arrivals[nodes_.arrival(member.group, stage, Store::needed)].rows, common);
     });
 }
 
-void Gateways::pass_on(int stage) {
-  for (int position = 0; position < nodes_.groups(node_->node); ++position)
-    for (const Store store : {Store::needed, Store::passing}) pass_on(position, stage, store);
+void Gateways::pass_on(const RelayDocument::Node& node) {
+  for (int position = 0; position < nodes_.groups(node.node); ++position)
+    for (int stage = nodes_.inside_stages; stage < nodes_.stages(); ++stage)
+      for (const Store store : {Store::needed, Store::passing}) pass_on(node, position, stage, store);
 }
 
-void Gateways::pass_on(int position, int stage, Store store) {
+void Gateways::pass_on(const RelayDocument::Node& node, int position, int stage, Store store) {
   std::vector<TokenRange>& rows = entered(position, stage, store);
   if (rows.empty()) return;
   normalise(rows);
   const TokenRange hull{rows.front().begin, rows.back().end};
-  const int gateway = nodes_.first(node_->node) + position;
+  const int gateway = nodes_.first(node.node) + position;
   const std::uint64_t way =
       Way{.stage = stage, .hop = Hop::onward, .from = gateway, .source_stage = stage, .source = store}.number();
   std::vector<TokenRange>& ranges = result_.ranges;
   std::size_t all = 0;  // where `rows` lie in the result, once somebody needs all of them
-  for (const RelayDocument::Member& member : node_->members) {
+  for (const RelayDocument::Member& member : node.members) {
     if (member.group == gateway) continue;
     const bool needs_all = std::any_of(member.needs.begin(), member.needs.end(), [&](const TokenRange& range) {
       return range.begin <= hull.begin && hull.end <= range.end;

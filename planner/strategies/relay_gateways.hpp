@@ -1,6 +1,8 @@
-// How rows of a document enter a node, each at one group of it, its gateway, and get to the groups that need them.
+// How rows of a document leave a node, each from one group of it, its exit; how they enter another, each at one group of it,
+// its gateway; and how they get from there to the groups that need them.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "planner/strategies/relay_document.hpp"
@@ -20,21 +22,31 @@ class Gateways {
  public:
   Gateways(const RelayNodes& nodes, RelaySteps& result) : nodes_(nodes), result_(result) {}
 
-  /// What follows is about rows of the document that this node needs. They enter through all its NICs, or where they are
-  /// needed. Both must stay where they are until the next begin().
-  void begin(const RelayDocument& document, const RelayDocument::Node& node, bool by_all_nics);
-  /// Rows enter in a stage, those of a stage in token order, from a group of another node.
-  void enter(const HeldRows& held, int stage);
-  /// What entered in the stage goes to the other members of the node.
-  void pass_on(int stage);
-  /// What entered since begin(), at its gateways.
-  const std::vector<HeldRows>& landed() const { return landed_; }
+  /// Rows of `holder` come to another group of its node, by whose NIC they will leave: adds them to `exits`, in token order.
+  void leave(const RelayDocument& document, const TokenRange& rows, int holder, int exit, std::vector<HeldRows>& exits);
+
+  /// Calls visit(part, group, store) for where rows that left their holder's node in a position enter one that needs them: in
+  /// the same position if the group there needs some of them, or if enough enters to use all NICs; else where somebody needs
+  /// some, so that the way ends there when nobody else does.
+  template <class Visit>
+  void find_gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& rows, int position,
+                    bool by_all_nics, const Visit& visit) {
+    const int group = gateway(document, node, rows, position, by_all_nics);
+    const Ranges needs = document.needs_of_group(group);
+    for_each_common(rows, needs, [&](const TokenRange& part) { visit(part, group, Store::needed); });
+    for_each_gap(rows, needs, [&](const TokenRange& part) { visit(part, group, Store::passing); });
+  }
+
+  /// Rows enter a node in a stage, from where they are in another.
+  void enter(const RelayDocument& document, const RelayDocument::Node& node, const HeldRows& held, int position,
+             bool by_all_nics, int stage);
+  /// What entered the node, since the last time, goes to its other members.
+  void pass_on(const RelayDocument::Node& node);
 
  private:
-  /// The group that takes in rows which come from `group`: the one in the position of that group if it needs some of them, or
-  /// if enough enters to use all NICs; else one that needs some, so that the way ends there when nobody else does.
-  int gateway(int group, const TokenRange& rows);
-  void pass_on(int position, int stage, Store store);
+  int gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& rows, int position,
+              bool by_all_nics);
+  void pass_on(const RelayDocument::Node& node, int position, int stage, Store store);
   /// Rows that came in at a position of the node and are not passed on yet.
   std::vector<TokenRange>& entered(int position, int stage, Store store) {
     return entered_[nodes_.arrival(position, stage, store)];
@@ -42,11 +54,7 @@ class Gateways {
 
   const RelayNodes& nodes_;
   RelaySteps& result_;
-  const RelayDocument* document_ = nullptr;
-  const RelayDocument::Node* node_ = nullptr;
-  bool by_all_nics_ = false;
   std::vector<std::vector<TokenRange>> entered_;
-  std::vector<HeldRows> landed_;
   std::vector<int> needing_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "planner/strategies/cut_documents.hpp"
 #include "planner/strategies/relay_nodes.hpp"
 #include "planner/strategies/relay_steps.hpp"
 
@@ -130,7 +129,7 @@ RelayPlan plan_relays(ProgramBuilder& builder, const std::vector<TokenSetId>& gr
   std::vector<const TokenSet*> sets;
   for (const TokenSetId id : groups) sets.push_back(&builder.tokens(id));
   const RelayNodes nodes(node_of_group, rules);
-  RelaySteps steps = plan_relay_steps(builder.mask(), cut_documents(builder.mask(), sets), nodes, rules.least_rows);
+  RelaySteps steps = plan_relay_steps(builder.mask(), sets, nodes, rules.least_rows);
   return Collector(builder, nodes, std::move(steps)).collect();
 }
 

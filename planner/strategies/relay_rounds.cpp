@@ -1,6 +1,7 @@
 #include "planner/strategies/relay_rounds.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace hsap {
 
@@ -9,162 +10,191 @@ namespace {
 /// Units in a round: smaller ones fill rounds better, and make more messages.
 constexpr int kUnitsPerRound = 2;
 
+Token rows_of(std::span<const HeldRows> all) {
+  Token rows = 0;
+  for (const HeldRows& held : all) rows += held.rows.size();
+  return rows;
+}
+
+Token common_rows(std::span<const HeldRows> pieces, Ranges ranges) {
+  Token rows = 0;
+  for (const HeldRows& held : pieces)
+    for_each_common(held.rows, ranges, [&](const TokenRange& common) { rows += common.size(); });
+  return rows;
+}
+
+Token last_row(const RelayDocument::Node& node) {
+  Token last = 0;
+  for (const RelayDocument::Member& member : node.members) last = std::max(last, member.rows.back().end);
+  return last;
+}
+
 }  // namespace
 
-StepsInRounds::StepsInRounds(const RelayNodes& nodes, Token least_rows, Token entering, RelaySteps& result)
-    : nodes_(nodes),
-      least_rows_(least_rows),
-      unit_rows_(std::max(least_rows, entering / std::max(1, kUnitsPerRound * nodes.full_stages))),
-      result_(result),
-      gateways_(nodes, result),
-      loads_(nodes.nodes(), nodes.between_stages, entering / std::max(1, nodes.full_stages)) {}
+StepsInRounds::StepsInRounds(const RelayNodes& nodes, Token least_rows, std::vector<double> own_pairs, RelaySteps& result)
+    : nodes_(nodes), least_rows_(least_rows), own_pairs_(std::move(own_pairs)), gateways_(nodes, result) {}
 
-void StepsInRounds::plan(const RelayDocument& document) {
-  make_circle(document);
-  landed_.assign(circle_.size() * units_.size(), {});
-  for (std::size_t distance = 1; distance < circle_.size(); ++distance)
-    for (std::size_t i = 0; i < circle_.size(); ++i) {
-      const Place& holder = circle_[(i + circle_.size() - distance) % circle_.size()];
-      for (std::size_t unit = 0; unit < holder.units; ++unit) take(document, i, distance, holder.first_unit + unit);
-    }
-}
-
-void StepsInRounds::make_circle(const RelayDocument& document) {
-  circle_.resize(document.nodes().size());
-  needed_.clear(), units_.clear(), pieces_.clear();
-  for (std::size_t i = 0; i < circle_.size(); ++i) {
-    Place& place = circle_[i];
-    place.node = &document.nodes()[i];
-    held_.clear(), place.lacks.clear();
-    for (const RelayDocument::Member& member : place.node->members)
-      held_.insert(held_.end(), member.rows.begin(), member.rows.end());
-    normalise(held_);
-    for (const TokenRange& range : place.node->needs)
-      for_each_gap(range, held_, [&](const TokenRange& gap) { place.lacks.push_back(gap); });
-    needed_.insert(needed_.end(), place.lacks.begin(), place.lacks.end());
+void StepsInRounds::plan(const std::deque<RelayDocument>& documents) {
+  for (const RelayDocument& document : documents) add_circle(document);
+  const Token round_rows = most_entering() / nodes_.full_stages;
+  for (std::size_t c = 0; c < circles_.size(); ++c) {
+    make_units(circles_[c], transfers_[c], std::max(least_rows_, round_rows / kUnitsPerRound));
+    add_transfers(circles_[c], transfers_[c]);
   }
-  normalise(needed_);
-  const auto last_row = [](const Place& place) {
-    Token last = 0;
-    for (const RelayDocument::Member& member : place.node->members) last = std::max(last, member.rows.back().end);
-    return last;
-  };
-  std::sort(circle_.begin(), circle_.end(), [&](const Place& a, const Place& b) { return last_row(a) < last_row(b); });
-  for (Place& place : circle_) make_units(document, place, needed_);
+  set_deadlines();
+  choose_rounds(transfers_, nodes_, round_rows);
+  for (std::size_t c = 0; c < circles_.size(); ++c) take(circles_[c], transfers_[c]);
 }
 
-void StepsInRounds::make_units(const RelayDocument& document, Place& place, Ranges needed) {
-  place.first_unit = units_.size();
+void StepsInRounds::add_circle(const RelayDocument& document) {
+  Circle& circle = circles_.emplace_back();
+  circle.document = &document;
+  std::vector<TokenRange> held;
+  for (const RelayDocument::Node& node : document.nodes()) {
+    Place& place = circle.places.emplace_back();
+    place.node = &node;
+    held.clear();
+    for (const RelayDocument::Member& member : node.members) held.insert(held.end(), member.rows.begin(), member.rows.end());
+    normalise(held);
+    for (const TokenRange& range : held) place.rows += range.size();
+    for (const TokenRange& range : node.needs)
+      for_each_gap(range, held, [&](const TokenRange& gap) { place.lacks.push_back(gap); });
+  }
+  std::sort(circle.places.begin(), circle.places.end(),
+            [](const Place& a, const Place& b) { return last_row(*a.node) < last_row(*b.node); });
+  TransferCircle& transfers = transfers_.emplace_back();
+  for (const Place& place : circle.places) transfers.nodes.push_back(place.node->node);
+}
+
+Token StepsInRounds::most_entering() const {
+  std::vector<Token> rows(static_cast<std::size_t>(nodes_.nodes()));
+  for (const Circle& circle : circles_)
+    for (const Place& place : circle.places)
+      for (const TokenRange& range : place.lacks) rows[static_cast<std::size_t>(place.node->node)] += range.size();
+  return *std::max_element(rows.begin(), rows.end());
+}
+
+void StepsInRounds::make_units(Circle& circle, TransferCircle& transfers, Token unit_rows) {
+  needed_.clear();
+  for (const Place& place : circle.places) needed_.insert(needed_.end(), place.lacks.begin(), place.lacks.end());
+  normalise(needed_);
+  for (Place& place : circle.places) add_units(circle, transfers, place, needed_, unit_rows);
+  circle.first_piece.push_back(circle.pieces.size());
+}
+
+void StepsInRounds::add_units(Circle& circle, TransferCircle& transfers, Place& place, Ranges needed, Token unit_rows) {
   leaving_.clear();
-  Token total = 0;
   for (const RelayDocument::Member& member : place.node->members)
     for (const TokenRange& held : member.rows)
-      for_each_common(held, needed, [&](const TokenRange& rows) {
-        leaving_.push_back({rows, member.group, 0, Store::own});
-        total += rows.size();
-      });
+      for_each_common(held, needed, [&](const TokenRange& rows) { leaving_.push_back({rows, member.group, 0, Store::own}); });
   std::sort(leaving_.begin(), leaving_.end(), [](const HeldRows& a, const HeldRows& b) { return a.rows.begin < b.rows.begin; });
-  const Token units = std::max<Token>(1, total / unit_rows_);
+  const Token total = rows_of(leaving_), units = std::max<Token>(1, total / unit_rows);
   const Token rows_of_unit = (total + units - 1) / units;
+  place.first_unit = transfers.units.size();
+  unit_.clear();
   Token room = rows_of_unit;
-  coming_.clear();
   for (HeldRows rest : leaving_)
     while (rest.rows.size() > 0) {
       HeldRows part = rest;
       part.rows.end = std::min(rest.rows.end, rest.rows.begin + room);
-      coming_.push_back(part);
+      unit_.push_back(part);
       room -= part.rows.size();
       rest.rows.begin = part.rows.end;
       if (room > 0) continue;
-      close_unit(document, coming_);
-      coming_.clear();
+      add_unit(circle, transfers);
       room = rows_of_unit;
     }
-  if (!coming_.empty()) close_unit(document, coming_);
-  place.units = units_.size() - place.first_unit;
+  if (!unit_.empty()) add_unit(circle, transfers);
+  place.units = transfers.units.size() - place.first_unit;
 }
 
-void StepsInRounds::close_unit(const RelayDocument& document, std::span<const HeldRows> all) {
-  Unit unit{.first = pieces_.size()};
-  for (const HeldRows& held : all) unit.rows += held.rows.size();
-  const int node = nodes_.node(all.front().group), groups = nodes_.groups(node);
-  unit.nics = static_cast<int>(std::clamp<Token>(unit.rows / least_rows_, 1, groups));
-  if (unit.nics == 1) {
-    pieces_.insert(pieces_.end(), all.begin(), all.end());
-  } else {
-    const Token share = (unit.rows + unit.nics - 1) / unit.nics;
-    Token counted = 0;
-    for (HeldRows rest : all)
-      while (rest.rows.size() > 0) {
-        const TokenRange part{rest.rows.begin, std::min(rest.rows.end, rest.rows.begin + share - counted % share)};
-        const int turn = static_cast<int>(counted / share) * groups / unit.nics;
-        const int exit = nodes_.first(node) + (nodes_.position(all.front().group) + turn) % groups;
-        rest.rows.begin = part.end;
-        counted += part.size();
-        if (exit == rest.group) {
-          pieces_.push_back({part, exit, 0, Store::own});
-          continue;
-        }
-        const Ranges needs = document.needs_of_group(exit);
-        const auto leave_as = [&](Store store) {
-          return [&, store](const TokenRange& rows) {
-            pieces_.push_back({rows, exit, 0, store});
-            ArrivalRows& come = result_.arrivals[nodes_.arrival(exit, 0, store)];
-            come.leaves = true;
-            if (store == Store::needed) return;  // they come anyway
-            append(come.rows, rows);
-            result_.add({.stage = 0, .hop = Hop::inside, .from = rest.group, .arrival = store}, exit, rows);
-          };
-        };
-        for_each_common(part, needs, leave_as(Store::needed));
-        for_each_gap(part, needs, leave_as(Store::passing));
-      }
+void StepsInRounds::add_unit(Circle& circle, TransferCircle& transfers) {
+  const Token rows = rows_of(unit_);
+  const int node = nodes_.node(unit_.front().group), groups = nodes_.groups(node);
+  const int nics = static_cast<int>(std::clamp<Token>(rows / least_rows_, 1, groups));
+  transfers.units.push_back({rows, nics});
+  circle.first_piece.push_back(circle.pieces.size());
+  const Token share = (rows + nics - 1) / nics;
+  const int first = nodes_.position(unit_.front().group);
+  Token counted = 0;
+  for (const HeldRows& held : unit_)
+    for (TokenRange rest = held.rows; rest.size() > 0;) {
+      const TokenRange part{rest.begin, nics == 1 ? rest.end : std::min(rest.end, rest.begin + share - counted % share)};
+      const int turn = static_cast<int>(counted / share) * groups / nics;
+      const int exit = nics == 1 ? held.group : nodes_.first(node) + (first + turn) % groups;
+      gateways_.leave(*circle.document, part, held.group, exit, circle.pieces);
+      rest.begin = part.end;
+      counted += part.size();
+    }
+  unit_.clear();
+}
+
+void StepsInRounds::add_transfers(const Circle& circle, TransferCircle& transfers) const {
+  const std::size_t places = circle.places.size();
+  for (std::size_t taker = 0; taker < places; ++taker) {
+    if (circle.places[taker].lacks.empty()) continue;
+    for (std::size_t distance = 1; distance < places; ++distance) {
+      const Place& holder = circle.places[transfers.before(taker, distance)];
+      for (std::size_t unit = holder.first_unit; unit < holder.first_unit + holder.units; ++unit)
+        if (const Token rows = common_rows(circle.pieces_of(unit), circle.places[taker].lacks); rows > 0)
+          transfers.transfers.push_back({.unit = unit, .taker = taker, .distance = distance, .rows = rows});
+    }
   }
-  unit.count = pieces_.size() - unit.first;
-  units_.push_back(unit);
 }
 
-Token StepsInRounds::find_coming(std::size_t first, std::size_t count, const Place& place) {
-  coming_.clear();
-  Token total = 0;
-  for (const HeldRows& held : std::span(pieces_).subspan(first, count))
-    for_each_common(held.rows, place.lacks, [&](const TokenRange& rows) {
-      coming_.push_back({rows, held.group, held.stage, held.store});
-      total += rows.size();
-    });
-  return total;
-}
-
-void StepsInRounds::take(const RelayDocument& document, std::size_t place, std::size_t distance, std::size_t u) {
-  const Place& taker = circle_[place];
-  const Unit unit = units_[u];
-  const Token rows = find_coming(unit.first, unit.count, taker);
-  if (rows == 0) return;
-  const auto before = [&](std::size_t places) { return (place + circle_.size() - places) % circle_.size(); };
-  const int to = taker.node->node;
-  const Landed* from = nullptr;
-  int sender = circle_[before(distance)].node->node;
-  const Token load = rows * nodes_.groups(sender) / unit.nics;  // of a NIC, times those of a node
-  int round = loads_.first_with_room(sender, to, 0, load);
-  for (std::size_t step = 1; step < distance; step *= 2) {
-    const Landed& there = landed(before(step), u);
-    if (there.count == 0 || there.round + 1 >= round) continue;
-    const int other = circle_[before(step)].node->node;
-    const int possible = loads_.first_with_room(other, to, there.round + 1, load);
-    if (possible >= round) continue;
-    if (there.rows < unit.rows && find_coming(there.first, there.count, taker) < rows) continue;
-    from = &there, sender = other, round = possible;
+void StepsInRounds::set_deadlines() {
+  struct Coming {
+    int node;
+    double pairs;
+    UnitTransfer* transfer;
+  };
+  std::vector<Coming> coming;
+  for (std::size_t c = 0; c < circles_.size(); ++c)
+    for (UnitTransfer& transfer : transfers_[c].transfers)
+      coming.push_back({transfers_[c].nodes[transfer.taker],
+                        static_cast<double>(transfer.rows) * static_cast<double>(circles_[c].places[transfer.taker].rows),
+                        &transfer});
+  std::stable_sort(coming.begin(), coming.end(), [](const Coming& a, const Coming& b) {
+    return std::tie(a.node, a.transfer->distance) < std::tie(b.node, b.transfer->distance);
+  });
+  double pairs = 0;
+  for (std::size_t i = 0; i < coming.size(); ++i) {
+    const int node = coming[i].node;
+    if (i == 0 || node != coming[i - 1].node) pairs = own_pairs_[static_cast<std::size_t>(node)];
+    coming[i].transfer->deadline = pairs / nodes_.groups(node);
+    pairs += coming[i].pairs;
   }
-  if (from != nullptr)
-    find_coming(from->first, from->count, taker);
-  else
-    find_coming(unit.first, unit.count, taker);
-  loads_.add(sender, to, round, load);
-  gateways_.begin(document, *taker.node, unit.nics > 1);
-  for (const HeldRows& held : coming_) gateways_.enter(held, nodes_.inside_stages + round);
-  gateways_.pass_on(nodes_.inside_stages + round);
-  landed(place, u) = {pieces_.size(), gateways_.landed().size(), rows, round};
-  pieces_.insert(pieces_.end(), gateways_.landed().begin(), gateways_.landed().end());
+}
+
+void StepsInRounds::take(const Circle& circle, const TransferCircle& transfers) {
+  for (std::size_t i = 0; i < transfers.transfers.size(); ++i) {  // by taker
+    const UnitTransfer& transfer = transfers.transfers[i];
+    take(circle, transfers, transfer);
+    if (i + 1 == transfers.transfers.size() || transfers.transfers[i + 1].taker != transfer.taker)
+      gateways_.pass_on(*circle.places[transfer.taker].node);
+  }
+}
+
+void StepsInRounds::take(const Circle& circle, const TransferCircle& transfers, const UnitTransfer& transfer) {
+  const Place& taker = circle.places[transfer.taker];
+  const Place& source = circle.places[transfers.before(transfer.taker, transfer.source)];
+  const bool by_all_nics = transfers.units[transfer.unit].nics > 1;
+  for (const HeldRows& piece : circle.pieces_of(transfer.unit)) {
+    const int position = nodes_.position(piece.group);
+    const auto enter = [&](const HeldRows& held) {
+      for_each_common(held.rows, taker.lacks, [&](const TokenRange& rows) {
+        gateways_.enter(*circle.document, *taker.node, {rows, held.group, held.stage, held.store}, position, by_all_nics,
+                        nodes_.inside_stages + transfer.round);
+      });
+    };
+    if (transfer.source == transfer.distance)
+      enter(piece);
+    else
+      gateways_.find_gateway(*circle.document, *source.node, piece.rows, position, by_all_nics,
+                             [&](const TokenRange& rows, int group, Store store) {
+                               enter({rows, group, nodes_.inside_stages + transfer.source_round, store});
+                             });
+  }
 }
 
 }  // namespace hsap

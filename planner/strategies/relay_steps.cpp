@@ -1,8 +1,10 @@
 #include "planner/strategies/relay_steps.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <span>
 
+#include "planner/strategies/cut_documents.hpp"
 #include "planner/strategies/relay_between.hpp"
 #include "planner/strategies/relay_document.hpp"
 #include "planner/strategies/relay_rounds.hpp"
@@ -78,47 +80,55 @@ class StepsInside {
   std::vector<std::vector<TokenRange>> rows_of_stage_;  // of the member at hand
 };
 
-template <class Plan>
-void for_each_document(const std::vector<HeldPiece>& pieces, RelayDocument& document, const Plan& plan) {
-  for (std::size_t first = 0, last = 0; first < pieces.size(); first = last) {
-    while (last < pieces.size() && pieces[last].document == pieces[first].document) ++last;
-    document.read(std::span(pieces).subspan(first, last - first));
-    plan();
+/// [node] pairs among the rows that each holds.
+std::vector<double> own_pairs(const DocumentMask& mask, const std::vector<const TokenSet*>& groups, const RelayNodes& nodes) {
+  std::vector<double> pairs;
+  for (int node = 0; node < nodes.nodes(); ++node) {
+    std::vector<TokenRange> ranges;
+    for (int g = nodes.first(node); g < nodes.first(node + 1); ++g) {
+      const std::vector<TokenRange>& held = groups[static_cast<std::size_t>(g)]->ranges();
+      ranges.insert(ranges.end(), held.begin(), held.end());
+    }
+    const TokenSet held(std::move(ranges));
+    pairs.push_back(static_cast<double>(mask.pairs(held, held)));
   }
+  return pairs;
 }
 
-/// Rows that come into the node into which most do.
-Token most_entering(const std::vector<HeldPiece>& pieces, const RelayNodes& nodes, RelayDocument& document) {
-  std::vector<Token> rows(static_cast<std::size_t>(nodes.nodes()));
-  for_each_document(pieces, document, [&] {
-    for (const RelayDocument::Node& node : document.nodes()) {
-      Token& of_node = rows[static_cast<std::size_t>(node.node)];
-      for (const TokenRange& range : node.needs) of_node += range.size();
-      for (const RelayDocument::Member& member : node.members)
-        for (const TokenRange& held : member.rows)
-          for_each_common(held, node.needs, [&](const TokenRange& common) { of_node -= common.size(); });
-    }
-  });
-  return *std::max_element(rows.begin(), rows.end());
+/// Calls plan(pieces) for those of each document.
+template <class Plan>
+void for_each_document(const std::vector<HeldPiece>& pieces, const Plan& plan) {
+  for (std::size_t first = 0, last = 0; first < pieces.size(); first = last) {
+    while (last < pieces.size() && pieces[last].document == pieces[first].document) ++last;
+    plan(std::span(pieces).subspan(first, last - first));
+  }
 }
 
 }  // namespace
 
-RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<HeldPiece>& pieces, const RelayNodes& nodes,
+RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<const TokenSet*>& groups, const RelayNodes& nodes,
                             Token least_rows) {
+  least_rows = std::max<Token>(1, least_rows);
   RelaySteps result;
-  result.arrivals.resize(nodes.arrival(static_cast<int>(nodes.node_of_group.size()), 0, Store::needed));
-  RelayDocument document(mask, nodes);
+  result.arrivals.resize(nodes.arrival(static_cast<int>(groups.size()), 0, Store::needed));
+  const std::vector<HeldPiece> pieces = cut_documents(mask, groups);
   StepsInside inside(nodes, least_rows, result);
-  if (nodes.nodes() == 1) {
-    for_each_document(pieces, document, [&] { inside.plan(document); });
-  } else if (nodes.in_rounds) {
-    StepsInRounds between(nodes, std::max<Token>(1, least_rows), most_entering(pieces, nodes, document), result);
-    for_each_document(pieces, document, [&] { inside.plan(document), between.plan(document); });
-  } else {
-    StepsBetween between(nodes, std::max<Token>(1, least_rows), result);
-    for_each_document(pieces, document, [&] { inside.plan(document), between.plan(document); });
+  if (nodes.nodes() > 1 && nodes.in_rounds) {
+    std::deque<RelayDocument> documents;
+    for_each_document(pieces, [&](std::span<const HeldPiece> of_document) {
+      documents.emplace_back(mask, nodes).read(of_document);
+      inside.plan(documents.back());
+    });
+    StepsInRounds(nodes, least_rows, own_pairs(mask, groups, nodes), result).plan(documents);
+    return result;
   }
+  RelayDocument document(mask, nodes);
+  StepsBetween between(nodes, least_rows, result);
+  for_each_document(pieces, [&](std::span<const HeldPiece> of_document) {
+    document.read(of_document);
+    inside.plan(document);
+    if (nodes.nodes() > 1) between.plan(document);
+  });
   return result;
 }
 

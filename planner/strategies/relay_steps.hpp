@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "planner/ir/document_mask.hpp"
-#include "planner/strategies/cut_documents.hpp"
 #include "planner/strategies/relay_nodes.hpp"
 
 namespace hsap {
@@ -49,8 +48,8 @@ struct RelaySteps {
   }
 };
 
-/// `pieces` = all pieces of cut documents, in token order. Time: steps, and for each node the pieces that it may need.
-RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<HeldPiece>& pieces, const RelayNodes& nodes,
+/// `groups` = the tokens that each holds. Time: steps, and for each node the pieces of documents that it may need.
+RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<const TokenSet*>& groups, const RelayNodes& nodes,
                             Token least_rows);
 
 }  // namespace hsap

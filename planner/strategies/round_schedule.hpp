@@ -1,0 +1,49 @@
+// In which round, and from which node, each node takes in what it needs: list scheduling of transfers between nodes, none of
+// which sends or takes in more in a round than others have time for. (Our own design. Every round is a matching of senders and
+// takers, as edge colouring would make, but for what fits in beside.)
+//
+// The nodes of a document form a circle; its rows go in units. A node takes a unit from its holder, or from one of the nodes
+// 2^l places before it that has taken in all of it by then, whichever is possible in the earliest round in which both have
+// room. Where holders are idle, that is the exchange without passing on; where one has more to send than others, it becomes the
+// doubling broadcast.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "planner/ir/token_set.hpp"
+#include "planner/strategies/relay_nodes.hpp"
+
+namespace hsap {
+
+/// A node of a circle takes in its part of a unit.
+struct UnitTransfer {
+  std::size_t unit = 0;
+  std::size_t taker = 0;     ///< its place in the circle
+  std::size_t distance = 0;  ///< places from the unit's holder to it
+  Token rows = 0;
+  double deadline = 0;     ///< those with the earliest come first
+  std::size_t source = 0;  ///< chosen: the distance from which it is taken
+  int round = 0;           ///< chosen
+  int source_round = 0;    ///< in which the source took it in, unless it is the holder
+};
+
+struct TransferCircle {
+  struct Unit {
+    Token rows = 0;
+    int nics = 1;  ///< of each node, by which it goes
+  };
+  std::vector<int> nodes;  ///< [place]
+  std::vector<Unit> units;
+  std::vector<UnitTransfer> transfers;
+
+  /// The place so many places before another.
+  std::size_t before(std::size_t place, std::size_t distance) const { return (place + nodes.size() - distance) % nodes.size(); }
+};
+
+/// Chooses sources and rounds, of which there are nodes.between_stages, each for `rows` rows in and out of a node; the last one
+/// has no limit. A source's own round is before that of the transfer from it. O(transfers x (log transfers + log nodes x
+/// rounds)).
+void choose_rounds(std::vector<TransferCircle>& circles, const RelayNodes& nodes, Token rows);
+
+}  // namespace hsap
