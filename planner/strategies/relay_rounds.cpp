@@ -75,25 +75,48 @@ Token StepsInRounds::most_entering() const {
 }
 
 void StepsInRounds::make_units(Circle& circle, TransferCircle& transfers, Token unit_rows) {
-  needed_.clear();
-  for (const Place& place : circle.places) needed_.insert(needed_.end(), place.lacks.begin(), place.lacks.end());
+  needed_.clear(), borders_.clear();
+  for (const Place& place : circle.places)
+    for (const TokenRange& range : place.lacks) {
+      needed_.push_back(range);
+      borders_.push_back(range.begin), borders_.push_back(range.end);
+    }
   normalise(needed_);
-  for (Place& place : circle.places) add_units(circle, transfers, place, needed_, unit_rows);
+  std::sort(borders_.begin(), borders_.end());
+  for (Place& place : circle.places) {
+    place.first_unit = transfers.units.size();
+    find_leaving(place);
+    for (std::size_t first = 0, last = 0; first < leaving_.size(); first = last) {
+      const auto next = std::upper_bound(borders_.begin(), borders_.end(), leaving_[first].rows.begin);
+      while (last < leaving_.size() && leaving_[last].rows.begin < *next) ++last;
+      add_units(circle, transfers, std::span(leaving_).subspan(first, last - first), unit_rows);
+    }
+    place.units = transfers.units.size() - place.first_unit;
+  }
   circle.first_piece.push_back(circle.pieces.size());
 }
 
-void StepsInRounds::add_units(Circle& circle, TransferCircle& transfers, Place& place, Ranges needed, Token unit_rows) {
+void StepsInRounds::find_leaving(const Place& place) {
   leaving_.clear();
   for (const RelayDocument::Member& member : place.node->members)
     for (const TokenRange& held : member.rows)
-      for_each_common(held, needed, [&](const TokenRange& rows) { leaving_.push_back({rows, member.group, 0, Store::own}); });
+      for_each_common(held, needed_, [&](TokenRange rows) {
+        for (auto border = std::upper_bound(borders_.begin(), borders_.end(), rows.begin); *border < rows.end; ++border) {
+          if (*border == rows.begin) continue;
+          leaving_.push_back({{rows.begin, *border}, member.group, 0, Store::own});
+          rows.begin = *border;
+        }
+        leaving_.push_back({rows, member.group, 0, Store::own});
+      });
   std::sort(leaving_.begin(), leaving_.end(), [](const HeldRows& a, const HeldRows& b) { return a.rows.begin < b.rows.begin; });
-  const Token total = rows_of(leaving_), units = std::max<Token>(1, total / unit_rows);
+}
+
+void StepsInRounds::add_units(Circle& circle, TransferCircle& transfers, std::span<const HeldRows> leaving, Token unit_rows) {
+  const Token total = rows_of(leaving), units = std::max<Token>(1, total / unit_rows);
   const Token rows_of_unit = (total + units - 1) / units;
-  place.first_unit = transfers.units.size();
   unit_.clear();
   Token room = rows_of_unit;
-  for (HeldRows rest : leaving_)
+  for (HeldRows rest : leaving)
     while (rest.rows.size() > 0) {
       HeldRows part = rest;
       part.rows.end = std::min(rest.rows.end, rest.rows.begin + room);
@@ -105,7 +128,6 @@ void StepsInRounds::add_units(Circle& circle, TransferCircle& transfers, Place& 
       room = rows_of_unit;
     }
   if (!unit_.empty()) add_unit(circle, transfers);
-  place.units = transfers.units.size() - place.first_unit;
 }
 
 void StepsInRounds::add_unit(Circle& circle, TransferCircle& transfers) {

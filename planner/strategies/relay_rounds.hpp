@@ -47,7 +47,9 @@ class StepsInRounds {
   Token most_entering() const;
   void add_circle(const RelayDocument& document);
   void make_units(Circle& circle, TransferCircle& transfers, Token unit_rows);
-  void add_units(Circle& circle, TransferCircle& transfers, Place& place, Ranges needed, Token unit_rows);
+  /// Into leaving_: rows of the place that others need, cut where other nodes begin to need them.
+  void find_leaving(const Place& place);
+  void add_units(Circle& circle, TransferCircle& transfers, std::span<const HeldRows> leaving, Token unit_rows);
   void add_unit(Circle& circle, TransferCircle& transfers);
   void add_transfers(const Circle& circle, TransferCircle& transfers) const;
   void set_deadlines();
@@ -62,7 +64,8 @@ class StepsInRounds {
   std::vector<Circle> circles_;
   std::vector<TransferCircle> transfers_;  // [circle]
   std::vector<HeldRows> leaving_, unit_;   // of a node, of a unit
-  std::vector<TokenRange> needed_;
+  std::vector<TokenRange> needed_;         // of a circle, by any of its places
+  std::vector<Token> borders_;             // ascending: of what each place lacks
 };
 
 }  // namespace hsap
