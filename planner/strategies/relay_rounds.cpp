@@ -86,9 +86,14 @@ void StepsInRounds::make_units(Circle& circle, TransferCircle& transfers, Token 
   for (Place& place : circle.places) {
     place.first_unit = transfers.units.size();
     find_leaving(place);
+    const Token least = std::min(unit_rows, least_rows_);  // worth a cut
     for (std::size_t first = 0, last = 0; first < leaving_.size(); first = last) {
-      const auto next = std::upper_bound(borders_.begin(), borders_.end(), leaving_[first].rows.begin);
-      while (last < leaving_.size() && leaving_[last].rows.begin < *next) ++last;
+      Token rows = 0;
+      auto next = borders_.begin();
+      for (; last < leaving_.size() && (rows < least || leaving_[last].rows.begin < *next); ++last) {
+        rows += leaving_[last].rows.size();
+        next = std::upper_bound(borders_.begin(), borders_.end(), leaving_[last].rows.begin);
+      }
       add_units(circle, transfers, std::span(leaving_).subspan(first, last - first), unit_rows);
     }
     place.units = transfers.units.size() - place.first_unit;
