@@ -1,6 +1,7 @@
 #include "planner/strategies/relay_rounds.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 namespace hsap {
@@ -171,24 +172,31 @@ void StepsInRounds::add_transfers(const Circle& circle, TransferCircle& transfer
 
 void StepsInRounds::set_deadlines() {
   struct Coming {
-    int node;
+    int group;
+    std::size_t distance;
     double pairs;
     UnitTransfer* transfer;
   };
   std::vector<Coming> coming;
   for (std::size_t c = 0; c < circles_.size(); ++c)
-    for (UnitTransfer& transfer : transfers_[c].transfers)
-      coming.push_back({transfers_[c].nodes[transfer.taker],
-                        static_cast<double>(transfer.rows) * static_cast<double>(circles_[c].places[transfer.taker].rows),
-                        &transfer});
+    for (UnitTransfer& transfer : transfers_[c].transfers) {
+      transfer.deadline = std::numeric_limits<double>::infinity();
+      for (const RelayDocument::Member& member : circles_[c].places[transfer.taker].node->members) {
+        const Token needed = common_rows(circles_[c].pieces_of(transfer.unit), member.needs);
+        Token held = 0;
+        for (const TokenRange& range : member.rows) held += range.size();
+        if (needed > 0)
+          coming.push_back(
+              {member.group, transfer.distance, static_cast<double>(needed) * static_cast<double>(held), &transfer});
+      }
+    }
   std::stable_sort(coming.begin(), coming.end(), [](const Coming& a, const Coming& b) {
-    return std::tie(a.node, a.transfer->distance) < std::tie(b.node, b.transfer->distance);
+    return std::tie(a.group, a.distance) < std::tie(b.group, b.distance);
   });
   double pairs = 0;
   for (std::size_t i = 0; i < coming.size(); ++i) {
-    const int node = coming[i].node;
-    if (i == 0 || node != coming[i - 1].node) pairs = own_pairs_[static_cast<std::size_t>(node)];
-    coming[i].transfer->deadline = pairs / nodes_.groups(node);
+    if (i == 0 || coming[i].group != coming[i - 1].group) pairs = own_pairs_[static_cast<std::size_t>(coming[i].group)];
+    coming[i].transfer->deadline = std::min(coming[i].transfer->deadline, pairs);
     pairs += coming[i].pairs;
   }
 }

@@ -19,7 +19,7 @@ namespace hsap {
 
 class StepsInRounds {
  public:
-  /// `own_pairs` = [node] pairs among the rows that each holds.
+  /// `own_pairs` = [group] pairs of its rows with those of its node.
   StepsInRounds(const RelayNodes& nodes, Token least_rows, std::vector<double> own_pairs, RelaySteps& result);
 
   /// The documents stay where they are.

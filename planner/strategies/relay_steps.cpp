@@ -80,7 +80,7 @@ class StepsInside {
   std::vector<std::vector<TokenRange>> rows_of_stage_;  // of the member at hand
 };
 
-/// [node] pairs among the rows that each holds.
+/// [group] pairs of its rows with those of its node.
 std::vector<double> own_pairs(const DocumentMask& mask, const std::vector<const TokenSet*>& groups, const RelayNodes& nodes) {
   std::vector<double> pairs;
   for (int node = 0; node < nodes.nodes(); ++node) {
@@ -90,7 +90,8 @@ std::vector<double> own_pairs(const DocumentMask& mask, const std::vector<const 
       ranges.insert(ranges.end(), held.begin(), held.end());
     }
     const TokenSet held(std::move(ranges));
-    pairs.push_back(static_cast<double>(mask.pairs(held, held)));
+    for (int g = nodes.first(node); g < nodes.first(node + 1); ++g)
+      pairs.push_back(static_cast<double>(mask.pairs(*groups[static_cast<std::size_t>(g)], held)));
   }
   return pairs;
 }
