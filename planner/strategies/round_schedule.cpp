@@ -20,7 +20,7 @@ class RoundLoads {
     int round = earliest;
     for (; round + 1 < rounds_; ++round) {
       const Token busy = std::max(sent_[index(from, round)], taken_[index(to, round)]);
-      if (busy == 0 || busy + rows <= rows_) break;
+      if (busy == 0 || busy + rows <= most(round)) break;
     }
     return round;
   }
@@ -31,6 +31,8 @@ class RoundLoads {
   }
 
  private:
+  /// The first rounds are short, for nobody has much to do before they are over.
+  Token most(int round) const { return round < 2 ? rows_ / (4 >> round) : rows_; }
   std::size_t index(int node, int round) const { return static_cast<std::size_t>(node * rounds_ + round); }
 
   const int rounds_;
