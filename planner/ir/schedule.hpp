@@ -16,6 +16,7 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -25,12 +26,13 @@
 #include "planner/ir/attention_shape.hpp"
 #include "planner/ir/document_mask.hpp"
 #include "planner/ir/ids.hpp"
+#include "planner/ir/label.hpp"
 #include "planner/ir/token_set.hpp"
 
 namespace hsap {
 
 /// What the elements of a buffer mean.
-enum class Role {
+enum class Role : std::uint8_t {
   q,
   k,
   v,      ///< inputs of the layer
@@ -68,7 +70,7 @@ struct Buffer {
   DType dtype = DType::bf16;
   TokenSetId tokens = 0;
   HeadRange heads;
-  std::string name;  ///< for people: "kv hop 3"
+  Label name;  ///< for people: "kv hop"
   bool operator==(const Buffer&) const = default;
 };
 
