@@ -8,7 +8,7 @@ namespace hsap {
 
 namespace {
 
-/// As many ranges are added up as quickly as their sums are looked up, which then need no memory.
+/// The sizes of so many ranges are added up as quickly as their sums are looked up, and need no memory for them.
 constexpr std::size_t kFewRanges = 8;
 
 /// First range that ends after `token`.
