@@ -36,17 +36,17 @@ void RowTables::add(const RankProgram& program, const Slice& slice) {
                        std::to_string(buffers.size()));
   const Buffer& buffer = buffers[slice.buffer];
   if (slice.tokens >= schedule_.token_sets.size() || buffer.tokens >= schedule_.token_sets.size())
-    throw InvalidInput("buffer \"" + buffer.name + "\": names token set " +
+    throw InvalidInput("buffer \"" + buffer.name.text() + "\": names token set " +
                        std::to_string(std::max(slice.tokens, buffer.tokens)) + ", expected one below " +
                        std::to_string(schedule_.token_sets.size()));
   if (slice.heads.begin < buffer.heads.begin || slice.heads.end > buffer.heads.end || slice.heads.size() < 0)
-    throw InvalidInput("buffer \"" + buffer.name + "\": names heads " + heads_text(slice.heads) + ", expected heads within " +
-                       heads_text(buffer.heads));
+    throw InvalidInput("buffer \"" + buffer.name.text() + "\": names heads " + heads_text(slice.heads) +
+                       ", expected heads within " + heads_text(buffer.heads));
 
   const TokenSet& held = schedule_.tokens(buffer.tokens);
   const TokenSet& wanted = schedule_.tokens(slice.tokens);
   if (is_state(buffer.role) ? slice.tokens != buffer.tokens : !held.contains(wanted))
-    throw InvalidInput("buffer \"" + buffer.name + "\": names tokens that the buffer does not hold");
+    throw InvalidInput("buffer \"" + buffer.name.text() + "\": names tokens that the buffer does not hold");
   if (is_state(buffer.role)) return;
   const auto [entry, is_new] = rows_.try_emplace({buffer.tokens, slice.tokens});
   if (!is_new) return;

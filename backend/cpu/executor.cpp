@@ -29,7 +29,7 @@ void check_boundary(const Schedule& schedule, RankId rank, Role role, BufferId i
   const TokenSet batch{{0, schedule.mask.tokens()}};
   if (buffer.role != role || buffer.heads != HeadRange{0, heads} || buffer.tokens >= schedule.token_sets.size() ||
       !batch.contains(schedule.tokens(buffer.tokens)))
-    throw InvalidInput(place + ": names buffer \"" + buffer.name + "\", expected one of role " + to_string(role) +
+    throw InvalidInput(place + ": names buffer \"" + buffer.name.text() + "\", expected one of role " + to_string(role) +
                        " with all heads and tokens of the batch");
 }
 

@@ -1,13 +1,14 @@
 // The sizes of one attention layer: what the IR needs to know of a model. ModelShape (planner/inputs) holds one per layer kind.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "planner/ir/mask_rule.hpp"
 
 namespace hsap {
 
-enum class DType { bf16, fp16, fp32 };
+enum class DType : std::uint8_t { bf16, fp16, fp32 };
 /// Bytes of one element: 2, 2, 4.
 double bytes_per_element(DType dtype);
 std::string to_string(DType dtype);

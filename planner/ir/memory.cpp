@@ -144,7 +144,7 @@ MemoryUse memory_of(const Schedule& schedule, RankId rank) {
     if (all.saved[id]) result.saved_bytes += all.bytes[id];
     if (!alive_at(all.lives[id], peak.op)) continue;
     if (!result.largest_term.empty() && all.bytes[id] <= result.largest_term_bytes) continue;
-    result.largest_term = schedule.buffer(rank, id).name;
+    result.largest_term = schedule.buffer(rank, id).name.text();
     result.largest_term_bytes = all.bytes[id];
   }
   return result;

@@ -16,20 +16,23 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "planner/ir/attention_shape.hpp"
 #include "planner/ir/document_mask.hpp"
 #include "planner/ir/ids.hpp"
+#include "planner/ir/label.hpp"
 #include "planner/ir/token_set.hpp"
 
 namespace hsap {
 
 /// What the elements of a buffer mean.
-enum class Role {
+enum class Role : std::uint8_t {
   q,
   k,
   v,      ///< inputs of the layer
@@ -67,7 +70,7 @@ struct Buffer {
   DType dtype = DType::bf16;
   TokenSetId tokens = 0;
   HeadRange heads;
-  std::string name;  ///< for people: "kv hop 3"
+  Label name;  ///< for people: "kv hop"
   bool operator==(const Buffer&) const = default;
 };
 
@@ -80,9 +83,20 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-/// Parts of a message: nearly always one or two, and very many such lists in a schedule, so they are kept in place, without an
-/// allocation of their own.
-using SliceList = boost::container::small_vector<Slice, 2>;
+/// A list whose first `Size` elements are kept in place, without an allocation of their own. Its move throws nothing, which
+/// boost does not promise: without that, a std::vector of what holds such lists would copy them whenever it grows.
+template <class Element, std::size_t Size>
+struct InPlaceList : boost::container::small_vector<Element, Size> {
+  using boost::container::small_vector<Element, Size>::small_vector;
+  InPlaceList() = default;
+  InPlaceList(const InPlaceList&) = default;
+  InPlaceList(InPlaceList&&) noexcept = default;
+  InPlaceList& operator=(const InPlaceList&) = default;
+  InPlaceList& operator=(InPlaceList&&) noexcept = default;
+};
+
+/// Parts of a message: nearly always one or two, and very many such lists in a schedule.
+using SliceList = InPlaceList<Slice, 2>;
 
 /// One point-to-point transfer: the parts travel back to back as one message. Sender and receiver list the same parts (role,
 /// tokens, heads, dtype) in the same order; only the buffers differ.
@@ -144,8 +158,8 @@ struct Transfer {
   bool operator==(const Transfer&) const = default;
 };
 
-/// Nearly always one or two, k and v, so they are kept in place as SliceList is.
-using TransferList = boost::container::small_vector<Transfer, 2>;
+/// Nearly always one or two, k and v.
+using TransferList = InPlaceList<Transfer, 2>;
 
 /// into += from, in the dtype of `into`, for each pair, in the order of the list. `into` must have been written before.
 /// Gradients, d_state and o of linear attention are plain sums. For o of softmax all terms but one must be zeros (Zero): it is
@@ -205,8 +219,8 @@ using OpBody =
 inline constexpr int kComputeStream = 0;
 inline constexpr int kCommunicationStream = 1;
 
-/// Earlier ops of a phase: seldom more than one on each other stream, so they are kept in place as SliceList is.
-using OpList = boost::container::small_vector<OpIndex, 2>;
+/// Earlier ops of a phase: seldom more than one on each other stream.
+using OpList = InPlaceList<OpIndex, 2>;
 
 struct Op {
   OpIndex id = 0;  ///< its position in the phase's list, so that a reordered list is noticed
@@ -216,6 +230,7 @@ struct Op {
   OpBody body;
   bool operator==(const Op&) const = default;
 };
+static_assert(std::is_nothrow_move_constructible_v<Op>);
 /// "exchange", "attend", ...
 std::string kind_name(const OpBody& body);
 

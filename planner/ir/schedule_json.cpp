@@ -99,7 +99,7 @@ json write(const RankProgram& program) {
                        {"dtype", to_string(buffer.dtype)},
                        {"tokens", buffer.tokens},
                        {"heads", json::array({buffer.heads.begin, buffer.heads.end})},
-                       {"name", buffer.name}});
+                       {"name", buffer.name.text()}});
   const RankBoundary& boundary = program.boundary;
   return {{"tokens", program.tokens},
           {"boundary",

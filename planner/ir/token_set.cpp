@@ -8,6 +8,9 @@ namespace hsap {
 
 namespace {
 
+/// The sizes of so many ranges are added up as quickly as their sums are looked up, and need no memory for them.
+constexpr std::size_t kFewRanges = 8;
+
 /// First range that ends after `token`.
 std::vector<TokenRange>::const_iterator range_reaching(const std::vector<TokenRange>& ranges, Token token) {
   return std::upper_bound(ranges.begin(), ranges.end(), token, [](Token t, const TokenRange& r) { return t < r.end; });
@@ -19,9 +22,10 @@ TokenSet::TokenSet(std::initializer_list<TokenRange> ranges) : TokenSet(std::vec
 
 TokenSet::TokenSet(std::vector<TokenRange> ranges) : ranges_(std::move(ranges)) {
   normalise(ranges_);
-  if (ranges_.size() > 1) rows_before_.reserve(ranges_.size());
+  const bool many = ranges_.size() > kFewRanges;
+  if (many) rows_before_.reserve(ranges_.size());
   for (const TokenRange& range : ranges_) {
-    if (ranges_.size() > 1) rows_before_.push_back(size_);
+    if (many) rows_before_.push_back(size_);
     size_ += range.size();
   }
 }
@@ -64,7 +68,11 @@ bool TokenSet::intersects(const TokenSet& other) const {
 Token TokenSet::row_of(Token token) const {
   const auto range = range_reaching(ranges_, token);
   if (range == ranges_.end()) return size_;
-  const Token before = range == ranges_.begin() ? 0 : rows_before_[static_cast<std::size_t>(range - ranges_.begin())];
+  Token before = 0;
+  if (!rows_before_.empty())
+    before = rows_before_[static_cast<std::size_t>(range - ranges_.begin())];
+  else
+    for (auto earlier = ranges_.begin(); earlier != range; ++earlier) before += earlier->size();
   return before + std::max<Token>(0, token - range->begin);
 }
 

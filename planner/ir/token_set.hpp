@@ -40,7 +40,7 @@ class TokenSet {
 
  private:
   std::vector<TokenRange> ranges_;
-  std::vector<Token> rows_before_;  // rows_before_[i] = members in ranges_[0..i); empty for fewer than two ranges
+  std::vector<Token> rows_before_;  // rows_before_[i] = members in ranges_[0..i); empty for few ranges
   Token size_ = 0;
 };
 

@@ -13,14 +13,10 @@ bool rows_ascend(const MaskRule& rule) { return rule.is_causal() && !rule.chunk 
 
 }  // namespace
 
-RowCost::RowCost(const DocumentMask& mask, double pairs_per_token) : mask_(&mask), pairs_per_token_(pairs_per_token) {}
+RowCost::RowCost(const DocumentMask& mask, double pairs_per_token)
+    : mask_(&mask), pairs_per_token_(pairs_per_token), triangle_(rows_ascend(mask.rule()) && !mask.rule().left) {}
 
 RowCost RowCost::less(double price) const { return RowCost(*mask_, pairs_per_token_ - price); }
-
-double RowCost::below(std::size_t document, Token row) const {
-  if (row == 0) return 0;
-  return static_cast<double>(mask_->rule().pairs(row, length(document))) + pairs_per_token_ * static_cast<double>(row);
-}
 
 // x (x + 1) / 2 + lambda x as long as the window does not bind, then window + lambda for each further row.
 double RowCost::ascending_row_at(double cost) const {

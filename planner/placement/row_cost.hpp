@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "planner/ir/document_mask.hpp"
 
@@ -33,7 +34,10 @@ class RowCost {
  private:
   Token length(std::size_t document) const { return mask_->document(document).size(); }
   /// Cost of the rows before `row`.
-  double below(std::size_t document, Token row) const;
+  double below(std::size_t document, Token row) const {
+    const std::int64_t pairs = triangle_ ? row * (row + 1) / 2 : mask_->rule().pairs(row, length(document));
+    return static_cast<double>(pairs) + pairs_per_token_ * static_cast<double>(row);
+  }
   /// The row within [begin, end] for which below() is nearest to `cost`.
   Token row_at(std::size_t document, Token begin, Token end, double cost) const;
   /// For rows whose cost ascends up to a constant: the largest real x with below(x) = cost; the place of the minimum of below()
@@ -42,6 +46,7 @@ class RowCost {
 
   const DocumentMask* mask_;
   double pairs_per_token_;
+  bool triangle_;  // row i sees i + 1 keys: nearly every layer, so it is looked at first
 };
 
 }  // namespace hsap

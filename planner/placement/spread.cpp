@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cstdint>
 #include <utility>
 
@@ -19,15 +20,23 @@ constexpr Costlier costlier;
 /// Pieces in the order of costlier.
 std::vector<Piece> sorted(const std::vector<Piece>& pieces) {
   if (std::is_sorted(pieces.begin(), pieces.end(), costlier)) return pieces;
-  std::vector<std::pair<double, std::uint32_t>> order;  // lighter to move about than pieces
+  struct Key {  // lighter to move about than a piece
+    double cost;
+    std::uint32_t document, index;
+  };
+  std::vector<Key> order;
   order.reserve(pieces.size());
-  for (const Piece& piece : pieces) order.emplace_back(piece.cost, static_cast<std::uint32_t>(order.size()));
-  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : costlier(pieces[a.second], pieces[b.second]);
+  for (const Piece& piece : pieces)
+    order.push_back({piece.cost, static_cast<std::uint32_t>(piece.document), static_cast<std::uint32_t>(order.size())});
+  // Nobody can foresee how costs compare, so the usual case is worked out without a branch.
+  boost::sort::pdqsort_branchless(order.begin(), order.end(), [&](const Key& a, const Key& b) {
+    if (a.document == b.document) [[unlikely]]
+      return costlier(pieces[a.index], pieces[b.index]);
+    return static_cast<bool>((a.cost > b.cost) | ((a.cost == b.cost) & (a.document < b.document)));
   });
   std::vector<Piece> result;
   result.reserve(pieces.size());
-  for (const auto& [cost, index] : order) result.push_back(pieces[index]);
+  for (const Key& key : order) result.push_back(pieces[key.index]);
   return result;
 }
 

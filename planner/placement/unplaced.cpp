@@ -1,6 +1,7 @@
 #include "planner/placement/unplaced.hpp"
 
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <limits>
 #include <utility>
 
@@ -106,7 +107,9 @@ Stock::Stock(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
   order.reserve(documents.size());
   for (std::size_t i = 0; i < documents.size(); ++i)
     order.emplace_back(documents[i].cost_per_token(), documents.size() - 1 - i);
-  std::sort(order.begin(), order.end());
+  boost::sort::pdqsort_branchless(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return static_cast<bool>((a.first < b.first) | ((a.first == b.first) & (a.second < b.second)));
+  });
   sorted_.reserve(documents.size());
   for (const auto& [cost_per_token, place] : order) sorted_.push_back(documents[documents.size() - 1 - place]);
   tokens_below_.reserve(sorted_.size() + 1);

@@ -25,8 +25,7 @@ class MultiNicHops {
     for (const Slice& part : hop.out) {
       const TokenSet tokens = builder_.tokens(part.tokens);
       std::vector<TokenSetId>& lane_rows = rows.emplace_back();
-      for (const TokenSet& share : split_rows(tokens, static_cast<int>(lanes)))
-        lane_rows.push_back(builder_.intern(share));
+      for (const TokenSet& share : split_rows(tokens, static_cast<int>(lanes))) lane_rows.push_back(builder_.intern(share));
     }
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const auto share_of = [&](const std::vector<Slice>& parts) {
@@ -63,7 +62,7 @@ class MultiNicHops {
     for (const Slice& part : parts) {
       const Buffer like = builder_.program(owner).buffers[part.buffer];
       copies.push_back(builder_.whole(
-          proxy, builder_.add_buffer(proxy, like.role, like.dtype, part.tokens, part.heads, like.name + " share")));
+          proxy, builder_.add_buffer(proxy, like.role, like.dtype, part.tokens, part.heads, like.name.text() + " share")));
     }
     return copies;
   }

@@ -108,9 +108,9 @@ class Member {
     for (Slice& slice : slices) slice.tokens = tokens;
     return slices;
   }
-  Slice new_buffer(Role role, DType dtype, TokenSetId tokens, std::string name) {
+  Slice new_buffer(Role role, DType dtype, TokenSetId tokens, Label name) {
     const HeadRange heads = has_query_heads(role) ? view_.query_heads : view_.kv_heads;
-    return builder_.whole(view_.rank, builder_.add_buffer(view_.rank, role, dtype, tokens, heads, std::move(name)));
+    return builder_.whole(view_.rank, builder_.add_buffer(view_.rank, role, dtype, tokens, heads, name));
   }
 
   /// Buffers for what comes here; what forward received stays, unless it comes again.

@@ -2,20 +2,38 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 #include <utility>
 
 namespace hsap {
 
 namespace {
 
-/// Room that is made for a rank's program at once.
-constexpr std::size_t kUsualBuffers = 32;
+constexpr TokenSetId kNoTokens = 0;  // the builder makes the empty set first
 
 std::size_t hash_of(std::span<const TokenRange> ranges) {
   std::size_t hash = 1469598103934665603ULL;  // FNV-1a over the range ends
   for (const TokenRange& range : ranges)
     for (const Token token : {range.begin, range.end}) hash = (hash ^ static_cast<std::size_t>(token)) * 1099511628211ULL;
   return hash;
+}
+
+void drop_terms_without_rows(TransferList& terms) {
+  const auto without_rows = [](const Transfer& term) { return term.from.tokens == kNoTokens; };
+  terms.erase(std::remove_if(terms.begin(), terms.end(), without_rows), terms.end());
+}
+
+/// What an op reads and does not write. What it does both to counts as written: whoever must wait for the one must wait for the
+/// other.
+template <class Body, class Visit>
+void for_each_only_read(const Body& op, const Visit& visit) {
+  if constexpr (std::is_same_v<Body, Accumulate>) {
+    for (const Transfer& term : op.terms) visit(term.from);
+  } else if constexpr (std::is_same_v<Body, Merge>) {
+    visit(op.from_o), visit(op.from_lse);
+  } else {
+    for_each_read(op, visit);
+  }
 }
 
 }  // namespace
@@ -34,15 +52,15 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
   const HeadRange kv{0, problem.shape.kv_heads};
   for (RankId rank = 0; rank < owned.size(); ++rank) {
     const TokenSetId tokens = intern(owned[rank]);
-    schedule_.ranks[rank].buffers.reserve(kUsualBuffers);
-    const auto boundary = [&](Role role) {
-      return add_buffer(rank, role, problem.shape.dtype, tokens, has_query_heads(role) ? query : kv, to_string(role));
+    const auto boundary = [&](Role role, Label name) {
+      return add_buffer(rank, role, problem.shape.dtype, tokens, has_query_heads(role) ? query : kv, name);
     };
     RankProgram& program = schedule_.ranks[rank];
     program.tokens = tokens;
     RankBoundary& b = program.boundary;
-    b.q = boundary(Role::q), b.k = boundary(Role::k), b.v = boundary(Role::v), b.o = boundary(Role::o);
-    b.d_o = boundary(Role::d_o), b.d_q = boundary(Role::d_q), b.d_k = boundary(Role::d_k), b.d_v = boundary(Role::d_v);
+    b.q = boundary(Role::q, "q"), b.k = boundary(Role::k, "k"), b.v = boundary(Role::v, "v"), b.o = boundary(Role::o, "o");
+    b.d_o = boundary(Role::d_o, "d_o"), b.d_q = boundary(Role::d_q, "d_q");
+    b.d_k = boundary(Role::d_k, "d_k"), b.d_v = boundary(Role::d_v, "d_v");
   }
 }
 
@@ -83,10 +101,9 @@ void ProgramBuilder::reserve(RankId rank, std::size_t buffers, std::size_t forwa
   program.forward.reserve(forward_ops), program.backward.reserve(backward_ops);
 }
 
-BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads,
-                                    std::string_view name) {
+BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, Label name) {
   std::vector<Buffer>& buffers = schedule_.ranks[rank].buffers;
-  buffers.emplace_back(role, dtype, tokens, heads, std::string(name));
+  buffers.emplace_back(role, dtype, tokens, heads, name);
   return static_cast<BufferId>(buffers.size() - 1);
 }
 
@@ -102,7 +119,7 @@ Slice ProgramBuilder::rows(RankId rank, BufferId buffer, TokenSetId tokens) cons
 void ProgramBuilder::add_message(std::vector<Message>& messages, RankId peer, const std::vector<Slice>& parts) const {
   Message message{peer, {}};
   for (const Slice& slice : parts)
-    if (!tokens(slice.tokens).empty()) message.parts.push_back(slice);
+    if (slice.tokens != kNoTokens) message.parts.push_back(slice);
   if (!message.parts.empty()) messages.push_back(std::move(message));
 }
 
@@ -125,58 +142,72 @@ void ProgramBuilder::complete(RankId rank) {
   use = {};
 }
 
-void ProgramBuilder::wait_for(const PhaseUse& use, const LatestAccesses& accesses, unsigned streams, const Slice& slice,
-                              LatestOps& latest) {
-  for (; streams != 0; streams &= streams - 1) {
-    const auto stream = static_cast<std::size_t>(std::countr_zero(streams));
-    for (int access = accesses.of_stream[stream]; access != kNone;) {  // latest first
-      const Access& earlier = use.accesses[static_cast<std::size_t>(access)];
-      if (earlier.op <= latest[stream]) break;
-      if (overlap(slice, earlier)) latest[stream] = earlier.op;
-      access = earlier.before;
+/// One op's accesses, noted one by one, and what it must wait for.
+class ProgramBuilder::OpAccesses {
+ public:
+  OpAccesses(ProgramBuilder& builder, PhaseUse& use, OpIndex op, int stream)
+      : builder_(builder), use_(use), op_(op), stream_(static_cast<std::size_t>(stream)), stream_bit_(1U << stream) {
+    latest_.fill(kNone);
+  }
+  void read(const Slice& slice) {
+    BufferUse& buffer = use_.buffers[slice.buffer];
+    wait_for(slice, buffer.write);
+    note(slice, buffer.read);
+  }
+  void write(const Slice& slice) {
+    BufferUse& buffer = use_.buffers[slice.buffer];
+    wait_for(slice, buffer.write);
+    wait_for(slice, buffer.read);
+    note(slice, buffer.write);
+  }
+  OpList after() const {
+    OpList after;
+    for (const std::int64_t op : latest_)
+      if (op != kNone) after.push_back(static_cast<OpIndex>(op));
+    std::sort(after.begin(), after.end());
+    return after;
+  }
+
+ private:
+  /// Those accesses of other streams that overlap the slice.
+  void wait_for(const Slice& slice, const LatestAccesses& accesses) {
+    if (const unsigned others = accesses.streams & ~stream_bit_) find_latest(slice, accesses, others);
+  }
+  void find_latest(const Slice& slice, const LatestAccesses& accesses, unsigned streams) {
+    for (; streams != 0; streams &= streams - 1) {
+      const auto stream = static_cast<std::size_t>(std::countr_zero(streams));
+      for (int access = accesses.of_stream[stream]; access != kNone;) {  // latest first
+        const Access& earlier = use_.accesses[static_cast<std::size_t>(access)];
+        if (earlier.op <= latest_[stream]) break;
+        if (builder_.overlap(slice, earlier)) latest_[stream] = earlier.op;
+        access = earlier.before;
+      }
     }
   }
-}
+  void note(const Slice& slice, LatestAccesses& accesses) {
+    int& last = accesses.of_stream[stream_];
+    const auto index = static_cast<int>(use_.accesses.size());
+    use_.accesses.push_back({op_, slice.tokens, slice.heads, last});
+    last = index;
+    accesses.streams |= stream_bit_;
+  }
 
-OpList ProgramBuilder::conflicts(PhaseUse& use, OpIndex id, int stream, const OpBody& body) {
-  LatestOps latest;
-  latest.fill(kNone);
-  const auto look = [&](const Slice& slice, const LatestAccesses& accesses) {
-    if (const unsigned others = accesses.streams & ~(1U << stream)) wait_for(use, accesses, others, slice, latest);
-  };
-  const auto note = [&](const Slice& slice, LatestAccesses& accesses) {
-    int& last = accesses.of_stream[static_cast<std::size_t>(stream)];
-    use.accesses.push_back({id, slice.tokens, slice.heads, last});
-    last = static_cast<int>(use.accesses.size()) - 1;
-    accesses.streams |= 1U << stream;
-  };
-  for_each_read(body, [&](const Slice& slice) {
-    BufferUse& buffer = use.buffers[slice.buffer];
-    look(slice, buffer.write);
-    note(slice, buffer.read);
-  });
-  for_each_write(body, [&](const Slice& slice) {
-    BufferUse& buffer = use.buffers[slice.buffer];
-    look(slice, buffer.write), look(slice, buffer.read);
-    note(slice, buffer.write);
-  });
-  OpList after;
-  for (const std::int64_t op : latest)
-    if (op != kNone) after.push_back(static_cast<OpIndex>(op));
-  std::sort(after.begin(), after.end());
-  return after;
-}
+  ProgramBuilder& builder_;
+  PhaseUse& use_;
+  const OpIndex op_;
+  const std::size_t stream_;
+  const unsigned stream_bit_;
+  std::array<std::int64_t, kStreams> latest_;  // op of each stream that the op must wait for, or kNone
+};
 
-void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, OpBody&& body) {
-  if (const auto* exchange = std::get_if<Exchange>(&body); exchange && exchange->sends.empty() && exchange->recvs.empty())
-    return;
-  const auto is_without_rows = [&](TransferList& terms) {
-    const auto without_rows = [&](const Transfer& term) { return tokens(term.from.tokens).empty(); };
-    terms.erase(std::remove_if(terms.begin(), terms.end(), without_rows), terms.end());
-    return terms.empty();
-  };
-  if (auto* accumulate = std::get_if<Accumulate>(&body); accumulate && is_without_rows(accumulate->terms)) return;
-  if (auto* copy = std::get_if<Copy>(&body); copy && is_without_rows(copy->terms)) return;
+template <class Body>
+void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, Body&& body) {
+  if constexpr (std::is_same_v<Body, Exchange>)
+    if (body.sends.empty() && body.recvs.empty()) return;
+  if constexpr (std::is_same_v<Body, Accumulate> || std::is_same_v<Body, Copy>) {
+    drop_terms_without_rows(body.terms);
+    if (body.terms.empty()) return;
+  }
 
   RankProgram& program = schedule_.ranks[rank];
   std::vector<Op>& ops = phase == Phase::forward ? program.forward : program.backward;
@@ -185,8 +216,22 @@ void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, OpBody&
   if (of_rank.forward.accesses.empty() && of_rank.backward.accesses.empty()) std::swap(of_rank, spare_);
   PhaseUse& use = phase == Phase::forward ? of_rank.forward : of_rank.backward;
   if (use.buffers.size() < program.buffers.size()) use.buffers.resize(program.buffers.size());
-  OpList after = conflicts(use, id, stream, body);
-  ops.emplace_back(id, stream, step, std::move(after), std::move(body));
+  OpAccesses accesses(*this, use, id, stream);
+  for_each_only_read(body, [&](const Slice& slice) { accesses.read(slice); });
+  for_each_write(body, [&](const Slice& slice) { accesses.write(slice); });
+  ops.emplace_back(id, stream, step, accesses.after(), std::move(body));
 }
+
+template void ProgramBuilder::add(RankId, Phase, int, int, Exchange&&);
+template void ProgramBuilder::add(RankId, Phase, int, int, Attend&&);
+template void ProgramBuilder::add(RankId, Phase, int, int, Merge&&);
+template void ProgramBuilder::add(RankId, Phase, int, int, Delta&&);
+template void ProgramBuilder::add(RankId, Phase, int, int, AttendBackward&&);
+template void ProgramBuilder::add(RankId, Phase, int, int, Accumulate&&);
+template void ProgramBuilder::add(RankId, Phase, int, int, Copy&&);
+template void ProgramBuilder::add(RankId, Phase, int, int, Zero&&);
+template void ProgramBuilder::add(RankId, Phase, int, int, StateUpdate&&);
+template void ProgramBuilder::add(RankId, Phase, int, int, StateSum&&);
+template void ProgramBuilder::add(RankId, Phase, int, int, StateApply&&);
 
 }  // namespace hsap

@@ -6,8 +6,8 @@
 #include <array>
 #include <span>
 #include <string>
-#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "planner/ir/schedule.hpp"
@@ -33,7 +33,7 @@ class ProgramBuilder {
   TokenSetId intern(std::span<const TokenRange> ranges);
   /// Room for so many buffers and ops of the rank in all, where it is known that there are many.
   void reserve(RankId rank, std::size_t buffers, std::size_t forward_ops, std::size_t backward_ops);
-  BufferId add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, std::string_view name);
+  BufferId add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, Label name);
 
   Slice whole(RankId rank, BufferId buffer) const;
   Slice rows(RankId rank, BufferId buffer, TokenSetId tokens) const;
@@ -42,10 +42,14 @@ class ProgramBuilder {
   /// A message of the parts that have rows; not added when none has.
   void add_message(std::vector<Message>& messages, RankId peer, const std::vector<Slice>& parts) const;
 
-  /// Appends an op to the rank's phase, with its dependencies. An Exchange without messages and an Accumulate or Copy without
-  /// rows are left out.
-  void add(RankId rank, Phase phase, int stream, int step, OpBody&& body);
-  void compute(RankId rank, Phase phase, int step, OpBody&& body) { add(rank, phase, kComputeStream, step, std::move(body)); }
+  /// Appends an op, whose body is one of OpBody's, to the rank's phase, with its dependencies. An Exchange without messages and
+  /// an Accumulate or Copy without rows are left out.
+  template <class Body>
+  void add(RankId rank, Phase phase, int stream, int step, Body&& body);
+  template <class Body>
+  void compute(RankId rank, Phase phase, int step, Body&& body) {
+    add(rank, phase, kComputeStream, step, std::forward<Body>(body));
+  }
   void communicate(RankId rank, Phase phase, int step, Exchange&& exchange) {
     add(rank, phase, kCommunicationStream, step, std::move(exchange));
   }
@@ -82,14 +86,9 @@ class ProgramBuilder {
   struct RankUse {
     PhaseUse forward, backward;
   };
-  /// The last op of each stream that an op must wait for, or kNone.
-  using LatestOps = std::array<std::int64_t, kStreams>;
+  class OpAccesses;
 
   bool overlap(const Slice& a, const Access& b);
-  /// An op must wait for those accesses of `streams`, a set of bits, that overlap its slice.
-  void wait_for(const PhaseUse& use, const LatestAccesses& accesses, unsigned streams, const Slice& slice, LatestOps& latest);
-  /// What the op must wait for; notes what it does.
-  OpList conflicts(PhaseUse& use, OpIndex id, int stream, const OpBody& body);
 
   // Sets by their hash: open addressing in a power of two of slots, for a look is taken at every message's rows.
   static constexpr auto kFreeSlot = static_cast<TokenSetId>(-1);

@@ -75,7 +75,7 @@ class Execution {
   const Cell& read(RankId rank, BufferId buffer, Place place) {
     const Cell& found = cell(rank, buffer, place);
     if (!found.written)
-      throw Fault{"rank " + std::to_string(rank) + " reads an unwritten row of " + schedule_.buffer(rank, buffer).name};
+      throw Fault{"rank " + std::to_string(rank) + " reads an unwritten row of " + schedule_.buffer(rank, buffer).name.text()};
     return found;
   }
   void write(RankId rank, BufferId buffer, Place place, std::vector<Pair> pairs) {
@@ -320,7 +320,8 @@ class Execution {
       for (const Place& place : places(rank, {buffer, result.tokens, result.heads})) {
         const auto expected =
             rows_are_queries ? everything_visible(place.first) : seeing(place.first, place.second, everything, query_heads);
-        if (read(rank, buffer, place).pairs != expected) throw Fault{"rank " + std::to_string(rank) + ": wrong " + result.name};
+        if (read(rank, buffer, place).pairs != expected)
+          throw Fault{"rank " + std::to_string(rank) + ": wrong " + result.name.text()};
       }
     }
   }

@@ -100,6 +100,6 @@ TEST_CASE("memory: communication buffers are what Exchanges write and is alive a
   Schedule model_dtype = two_rank_ring();
   for (RankProgram& program : model_dtype.ranks)
     for (Buffer& buffer : program.buffers)
-      if (buffer.name.ends_with(" home")) buffer.dtype = DType::bf16;
+      if (buffer.name.text().ends_with(" home")) buffer.dtype = DType::bf16;
   CHECK(communication_buffer_bytes(model_dtype) == kGradients / 2);  // as much as the keys and values
 }

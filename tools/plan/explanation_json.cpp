@@ -108,7 +108,7 @@ Json memory_json(const MemoryFacts& memory, const Schedule& schedule) {
   Json terms = Json::array();
   for (const MemoryTerm& term : memory.terms) {
     const Buffer& buffer = schedule.buffer(memory.rank, term.buffer);
-    terms.push_back({{"buffer", buffer.name},
+    terms.push_back({{"buffer", buffer.name.text()},
                      {"role", to_string(buffer.role)},
                      {"tokens", schedule.tokens(buffer.tokens).size()},
                      {"heads", buffer.heads.size()},

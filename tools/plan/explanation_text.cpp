@@ -180,7 +180,7 @@ std::string memory(const ExplainedPlan& explained) {
   table.add_column("kept", Align::left);
   for (std::size_t i = 0; i < shown; ++i) {
     const Buffer& buffer = schedule.buffer(facts.rank, facts.terms[i].buffer);
-    table.add_row({buffer.name, format_count(schedule.tokens(buffer.tokens).size()), std::to_string(buffer.heads.size()),
+    table.add_row({buffer.name.text(), format_count(schedule.tokens(buffer.tokens).size()), std::to_string(buffer.heads.size()),
                    bytes_text[i], percent(facts.terms[i].bytes, facts.use.peak_bytes),
                    facts.terms[i].saved ? "for backward" : ""});
   }

@@ -13,7 +13,7 @@ std::string to_string(const Place& place) {
 
 std::string describe_buffer(const Schedule& schedule, RankId rank, BufferId buffer) {
   const Buffer& named = schedule.buffer(rank, buffer);
-  return "buffer " + std::to_string(buffer) + " \"" + named.name + "\" (" + hsap::to_string(named.role) + ")";
+  return "buffer " + std::to_string(buffer) + " \"" + named.name.text() + "\" (" + hsap::to_string(named.role) + ")";
 }
 
 std::string describe(const TokenSet& tokens) {
