@@ -1,26 +1,29 @@
-// Short texts for people, such as the names of buffers: a schedule has very many of them, nearly all are literals, and few
-// differ.
+// Short texts for people, such as the names of buffers: a schedule has very many of them, and nearly all are literals.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace hsap {
 
-/// A text that costs nothing to copy.
+/// A text whose copies share its characters.
 class Label {
  public:
-  constexpr Label() = default;
-  /// Not copied: a literal, or another text that stays until the process ends.
-  constexpr Label(const char* literal) : text_(literal) {}
-  /// Copied and kept until the process ends; equal texts are kept once. May be called by several threads.
-  Label(const std::string& text);
+  Label() = default;
+  /// Not copied: a literal.
+  Label(const char* literal) : literal_(literal) {}
+  Label(std::string text) : text_(std::make_shared<const std::string>(std::move(text))) {}
 
-  std::string text() const { return std::string(text_); }
-  bool operator==(const Label&) const = default;
+  std::string text() const { return std::string(view()); }
+  bool operator==(const Label& other) const { return view() == other.view(); }
 
  private:
-  std::string_view text_;
+  std::string_view view() const { return text_ ? std::string_view(*text_) : literal_; }
+
+  const char* literal_ = "";
+  std::shared_ptr<const std::string> text_;  ///< in place of the literal, if there is one
 };
 
 }  // namespace hsap

@@ -113,7 +113,7 @@ class Member {
     const std::size_t arrivals = relays_.arrivals.size();
     const auto hops = static_cast<std::size_t>(2 * plan_.stages - plan_.inside_stages);
     builder_.reserve(view_.rank, 13 + 5 * pieces_ + 4 * arrivals + 2 * relays_.out.size(), 2 * pieces_ + hops,
-                     2 * pieces_ + arrivals + hops + 4);
+                     2 * pieces_ + 3 * arrivals + 2 * hops + 4);
   }
 
   static int step_of(int stage) { return stage + 1; }
@@ -123,10 +123,10 @@ class Member {
   RankId counterpart(int group) const { return lane_[static_cast<std::size_t>(group)]->rank; }
 
   Slice own(BufferId buffer) const { return builder_.rows(view_.rank, buffer, view_.tokens); }
-  Slice new_buffer(Role role, DType dtype, TokenSetId tokens, const char* called) {
+  Slice new_buffer(Role role, DType dtype, TokenSetId tokens, Label called) {
     return builder_.whole(view_.rank, builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads, called));
   }
-  KvSlices new_gradients(DType dtype, TokenSetId tokens, const char* d_k, const char* d_v) {
+  KvSlices new_gradients(DType dtype, TokenSetId tokens, Label d_k, Label d_v) {
     return {new_buffer(Role::d_k, dtype, tokens, d_k), new_buffer(Role::d_v, dtype, tokens, d_v)};
   }
 
@@ -161,7 +161,7 @@ class Member {
     result.reserve(relays.size());
     for (const Relay& relay : relays) {
       const RankId rank = counterpart(peer(relay));
-      if (result.empty() || result.back().peer != rank) result.push_back({rank, {}});
+      if (result.empty() || result.back().peer != rank) result.emplace_back().peer = rank;
       const KvSlices kv = slices(relay);
       result.back().parts.push_back({kv.k.buffer, relay.rows, kv.k.heads});
       result.back().parts.push_back({kv.v.buffer, relay.rows, kv.v.heads});

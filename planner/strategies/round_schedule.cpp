@@ -44,7 +44,7 @@ constexpr int kNever = -1;
 
 }  // namespace
 
-void choose_rounds(std::vector<TransferCircle>& circles, const RelayNodes& nodes, Token rows) {
+void choose_rounds(std::span<TransferCircle* const> circles, const RelayNodes& nodes, Token rows) {
   struct Entry {
     double deadline;
     std::size_t circle, transfer;
@@ -52,15 +52,15 @@ void choose_rounds(std::vector<TransferCircle>& circles, const RelayNodes& nodes
   std::vector<Entry> order;
   std::vector<std::vector<int>> taken(circles.size());  // [circle][unit][place] round in which all of it came
   for (std::size_t c = 0; c < circles.size(); ++c) {
-    taken[c].assign(circles[c].units.size() * circles[c].nodes.size(), kNever);
-    for (std::size_t t = 0; t < circles[c].transfers.size(); ++t) order.push_back({circles[c].transfers[t].deadline, c, t});
+    taken[c].assign(circles[c]->units.size() * circles[c]->nodes.size(), kNever);
+    for (std::size_t t = 0; t < circles[c]->transfers.size(); ++t) order.push_back({circles[c]->transfers[t].deadline, c, t});
   }
   std::stable_sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) { return a.deadline < b.deadline; });
 
   RoundLoads loads(nodes.nodes(), nodes.between_stages, rows);
   for (const Entry& entry : order) {
-    const TransferCircle& circle = circles[entry.circle];
-    UnitTransfer& transfer = circles[entry.circle].transfers[entry.transfer];
+    TransferCircle& circle = *circles[entry.circle];
+    UnitTransfer& transfer = circle.transfers[entry.transfer];
     const TransferCircle::Unit& unit = circle.units[transfer.unit];
     int* const taken_at = &taken[entry.circle][transfer.unit * circle.nodes.size()];
     const auto node_before = [&](std::size_t distance) { return circle.nodes[circle.before(transfer.taker, distance)]; };

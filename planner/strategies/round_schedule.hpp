@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "planner/ir/token_set.hpp"
@@ -44,6 +45,6 @@ struct TransferCircle {
 /// Chooses sources and rounds, of which there are nodes.between_stages, each for `rows` rows in and out of a node; the last one
 /// has no limit. A source's own round is before that of the transfer from it. O(transfers x (log transfers + log nodes x
 /// rounds)).
-void choose_rounds(std::vector<TransferCircle>& circles, const RelayNodes& nodes, Token rows);
+void choose_rounds(std::span<TransferCircle* const> circles, const RelayNodes& nodes, Token rows);
 
 }  // namespace hsap
