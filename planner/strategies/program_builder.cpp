@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -103,7 +105,7 @@ void ProgramBuilder::reserve(RankId rank, std::size_t buffers, std::size_t forwa
 
 BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, Label name) {
   std::vector<Buffer>& buffers = schedule_.ranks[rank].buffers;
-  buffers.emplace_back(role, dtype, tokens, heads, name);
+  buffers.emplace_back(role, dtype, tokens, heads, std::move(name));
   return static_cast<BufferId>(buffers.size() - 1);
 }
 
@@ -209,6 +211,8 @@ void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, Body&& 
     if (body.terms.empty()) return;
   }
 
+  if (stream < 0 || stream >= kStreams)
+    throw std::logic_error("an op on stream " + std::to_string(stream) + ", expected 0 to " + std::to_string(kStreams - 1));
   RankProgram& program = schedule_.ranks[rank];
   std::vector<Op>& ops = phase == Phase::forward ? program.forward : program.backward;
   const auto id = static_cast<OpIndex>(ops.size());

@@ -63,7 +63,7 @@ class Collector {
         const std::size_t arrival = nodes_.arrival(group, stage, store);
         ArrivalRows& come = steps_.arrivals[arrival];
         if (come.rows.empty()) continue;
-        normalise(come.rows), normalise(come.entered);
+        if (nodes_.in_rounds) normalise(come.rows), normalise(come.entered);  // they came in any order
         number_[arrival] = count++;
         const bool leaves = stage < plan_.inside_stages && come.leaves;
         const TokenSetId rows = builder_.intern(come.rows);

@@ -4,14 +4,14 @@
 // time proportional to the messages.
 //
 //   inside    holder -> group of the same node that needs the rows, or by whose NIC they leave (relay_outlets.hpp)
-//   between   holder, or that group, or in rounds one to which the rows came from another node -> gateway in another node.
-//   It
-//             has the same position in its node, so a message stays on its rail
+//   between   holder, or that group, or in rounds one to which the rows came from another node -> gateway in another node. It
+//   has
+//             the same position in its node, so a message stays on its rail
 //   onward    gateway -> group of the same node that needs the rows
 //
 // Stages are numbered in the order of forward: those inside first, then those between nodes (with their way onward). All groups
-// meet in the order of stages and hops, so nobody waits for ever. A stage's messages of one hop are posted together; the ports
-// that they share are never idle while one of them waits, so they need no rounds.
+// meet in the order of stages and hops, so nobody waits for ever. A stage's messages of one hop are posted together and share
+// ports; where a node has more to send than others, stages are better planned as rounds (round_schedule.hpp).
 #pragma once
 
 #include <span>

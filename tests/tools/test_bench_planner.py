@@ -117,6 +117,13 @@ class Simulated(BenchPlanner):
 
         self.assertLess(seconds("--stages", "4"), 0.999 * seconds("--stages", "1"))
 
+    def test_the_exchange_may_be_in_rounds(self):
+        arguments = ("--ranks", "32", "--instances", "single", "--simulate", "--stages", "4")
+        plain, rounds = self.bench(*arguments), self.bench(*arguments, "--exchange", "rounds")
+        self.assertEqual((plain["exchange"], rounds["exchange"], rounds["stages"]), ("hierarchical", "rounds", 4))
+        self.assertNotEqual(plain["results"][0]["simulated_seconds"], rounds["results"][0]["simulated_seconds"])
+        self.assertLess(rounds["results"][0]["simulated_over_bound"], 1.1)
+
 
 class Peers(BenchPlanner):
     def test_peers_beside_the_folder_are_found_and_the_best_is_named(self):
@@ -223,6 +230,7 @@ class Mistakes(BenchPlanner):
     def test_stages_are_one_or_more(self):
         for stages in ("0", "-1", "many"):
             self.assertIn("--help", self.refuse(2, "hsap-plan", "bench-planner", "bench/inputs", "--stages", stages), stages)
+        self.assertIn("rounds", self.refuse(2, "hsap-plan", "bench-planner", "bench/inputs", "--exchange", "direct"))
 
     def test_caps_and_filters_must_leave_something_possible(self):
         self.assertIn("at least 1", self.refuse_bench("bench/inputs", "--cap", "0.9"))

@@ -16,7 +16,8 @@ namespace hsap {
 
 struct PlannerBenchRules {
   double token_cap = 1.25;
-  StrategyOptions exchange = {.exchange = KvRoute::hierarchical};  ///< stages and exchange of lowered schedules
+  /// Of lowered schedules: the exchange, always given, and its stages, 0 for hsap's own default.
+  StrategyOptions exchange = {.exchange = KvRoute::hierarchical};
   bool simulate = false;  ///< takes as much as a minute for an instance on hundreds of ranks
 };
 

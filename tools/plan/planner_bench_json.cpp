@@ -83,10 +83,16 @@ Json summary_json(const PlannerSummary& summary, int ranks) {
 }  // namespace
 
 Json planner_bench_json(const PlannerBench& bench) {
+  const StrategyOptions& exchange = bench.rules.exchange;
   Json json = {
-      {"folder", bench.folder},   {"token_cap", bench.rules.token_cap},
-      {"ranks", bench.ranks},     {"ranks_per_node", kBenchRanksPerNode},
-      {"results", Json::array()}, {"summaries", Json::array()},
+      {"folder", bench.folder},
+      {"token_cap", bench.rules.token_cap},
+      {"exchange", to_string(*exchange.exchange)},
+      {"stages", exchange.stages > 0 ? Json(exchange.stages) : Json()},
+      {"ranks", bench.ranks},
+      {"ranks_per_node", kBenchRanksPerNode},
+      {"results", Json::array()},
+      {"summaries", Json::array()},
   };
   for (const PlannerRun& run : bench.runs) json["results"].push_back(run_json(bench, run));
   for (const int ranks : bench.ranks) {
