@@ -18,6 +18,14 @@ Token last_row(const RelayDocument::Node& node) {
   return last;
 }
 
+/// A bit for each piece in the ranges, none of which is in them in part; 0 for more pieces than there are bits.
+std::uint64_t parts_in(std::span<const HeldRows> pieces, Ranges ranges) {
+  if (pieces.size() > 64) return 0;
+  std::uint64_t parts = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) parts |= std::uint64_t{intersects(pieces[i].rows, ranges)} << i;
+  return parts;
+}
+
 }  // namespace
 
 Token common_rows(std::span<const HeldRows> pieces, Ranges ranges) {
@@ -135,7 +143,11 @@ void RelayCircle::add_transfers() {
       const Place& holder = places_[transfers.before(taker, distance)];
       for (std::size_t unit = holder.first_unit; unit < holder.first_unit + holder.units; ++unit)
         if (const Token rows = common_rows(pieces_of(unit), places_[taker].lacks); rows > 0)
-          transfers.transfers.push_back({.unit = unit, .taker = taker, .distance = distance, .rows = rows});
+          transfers.transfers.push_back({.unit = unit,
+                                         .taker = taker,
+                                         .distance = distance,
+                                         .rows = rows,
+                                         .parts = parts_in(pieces_of(unit), places_[taker].lacks)});
     }
   }
 }

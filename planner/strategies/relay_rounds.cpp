@@ -77,9 +77,11 @@ void StepsInRounds::set_deadlines() {
 
 void StepsInRounds::take(const RelayCircle& circle, const UnitTransfer& transfer) {
   const RelayCircle::Place& taker = circle.places()[transfer.taker];
-  const RelayCircle::Place& source = circle.places()[circle.transfers.before(transfer.taker, transfer.source)];
+  const RelayCircle::Place& source = circle.places()[transfer.source];
+  const bool from_holder = transfer.source == circle.transfers.before(transfer.taker, transfer.distance);
   const bool by_all_nics = circle.transfers.units[transfer.unit].nics > 1;
   for (const HeldRows& piece : circle.pieces_of(transfer.unit)) {
+    if (!intersects(piece.rows, taker.lacks)) continue;
     const int position = nodes_.position(piece.group);
     const auto enter = [&](const HeldRows& held) {
       for_each_common(held.rows, taker.lacks, [&](const TokenRange& rows) {
@@ -87,7 +89,7 @@ void StepsInRounds::take(const RelayCircle& circle, const UnitTransfer& transfer
                         nodes_.inside_stages + transfer.round);
       });
     };
-    if (transfer.source == transfer.distance)
+    if (from_holder)
       enter(piece);
     else
       gateways_.find_gateway(circle.document(), *source.node, piece.rows, position, by_all_nics,

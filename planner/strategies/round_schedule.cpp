@@ -13,7 +13,8 @@ class RoundLoads {
       : rounds_(rounds),
         rows_(std::max<Token>(1, rows)),
         sent_(static_cast<std::size_t>(nodes * rounds)),
-        taken_(static_cast<std::size_t>(nodes * rounds)) {}
+        taken_(static_cast<std::size_t>(nodes * rounds)),
+        sent_in_all_(static_cast<std::size_t>(nodes)) {}
 
   /// The first round from `earliest` on in which rows can go from one node to the other.
   int first_with_room(int from, int to, int earliest, Token rows) const {
@@ -28,7 +29,9 @@ class RoundLoads {
   void add(int from, int to, int round, Token rows) {
     sent_[index(from, round)] += rows;
     taken_[index(to, round)] += rows;
+    sent_in_all_[static_cast<std::size_t>(from)] += rows;
   }
+  Token sent_in_all(int node) const { return sent_in_all_[static_cast<std::size_t>(node)]; }
 
  private:
   /// The first rounds are short, for nobody has much to do before they are over.
@@ -38,9 +41,18 @@ class RoundLoads {
   const int rounds_;
   const Token rows_;
   std::vector<Token> sent_, taken_;  // [node][round]
+  std::vector<Token> sent_in_all_;   // [node]
 };
 
-constexpr int kNever = -1;
+/// So many of those that have a unit are asked for it.
+constexpr std::size_t kSourcesAsked = 8;
+
+/// A place that has taken in some of a unit.
+struct Taken {
+  std::size_t place = 0;
+  std::uint64_t parts = 0;
+  int round = 0;
+};
 
 }  // namespace
 
@@ -50,9 +62,9 @@ void choose_rounds(std::span<TransferCircle* const> circles, const RelayNodes& n
     std::size_t circle, transfer;
   };
   std::vector<Entry> order;
-  std::vector<std::vector<int>> taken(circles.size());  // [circle][unit][place] round in which all of it came
+  std::vector<std::vector<std::vector<Taken>>> taken(circles.size());  // [circle][unit]
   for (std::size_t c = 0; c < circles.size(); ++c) {
-    taken[c].assign(circles[c]->units.size() * circles[c]->nodes.size(), kNever);
+    taken[c].resize(circles[c]->units.size());
     for (std::size_t t = 0; t < circles[c]->transfers.size(); ++t) order.push_back({circles[c]->transfers[t].deadline, c, t});
   }
   std::stable_sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) { return a.deadline < b.deadline; });
@@ -62,20 +74,23 @@ void choose_rounds(std::span<TransferCircle* const> circles, const RelayNodes& n
     TransferCircle& circle = *circles[entry.circle];
     UnitTransfer& transfer = circle.transfers[entry.transfer];
     const TransferCircle::Unit& unit = circle.units[transfer.unit];
-    int* const taken_at = &taken[entry.circle][transfer.unit * circle.nodes.size()];
-    const auto node_before = [&](std::size_t distance) { return circle.nodes[circle.before(transfer.taker, distance)]; };
+    std::vector<Taken>& others = taken[entry.circle][transfer.unit];
     const int to = circle.nodes[transfer.taker];
     const Token load = transfer.rows * nodes.groups(to) / unit.nics;  // of a NIC, times those of a node
-    transfer.source = transfer.distance;
-    transfer.round = loads.first_with_room(node_before(transfer.distance), to, 0, load);
-    for (std::size_t distance = 1; distance < transfer.distance; distance *= 2) {
-      const int there = taken_at[circle.before(transfer.taker, distance)];
-      if (there == kNever || there + 1 >= transfer.round) continue;
-      const int round = loads.first_with_room(node_before(distance), to, there + 1, load);
-      if (round < transfer.round) transfer.source = distance, transfer.round = round, transfer.source_round = there;
+    transfer.source = circle.before(transfer.taker, transfer.distance);
+    transfer.round = loads.first_with_room(circle.nodes[transfer.source], to, 0, load);
+    const std::size_t asked = transfer.parts == 0 ? 0 : std::min(others.size(), kSourcesAsked);
+    for (std::size_t i = others.size() - asked; i < others.size(); ++i) {
+      const Taken& other = others[i];
+      if ((other.parts & transfer.parts) != transfer.parts || other.round + 1 > transfer.round) continue;
+      const int round = loads.first_with_room(circle.nodes[other.place], to, other.round + 1, load);
+      const bool equal = round == transfer.round &&
+                         loads.sent_in_all(circle.nodes[other.place]) < loads.sent_in_all(circle.nodes[transfer.source]);
+      if (round < transfer.round || equal)
+        transfer.source = other.place, transfer.round = round, transfer.source_round = other.round;
     }
-    loads.add(node_before(transfer.source), to, transfer.round, load);
-    if (transfer.rows == unit.rows) taken_at[transfer.taker] = transfer.round;
+    loads.add(circle.nodes[transfer.source], to, transfer.round, load);
+    if (transfer.parts != 0) others.push_back({transfer.taker, transfer.parts, transfer.round});
   }
 }
 

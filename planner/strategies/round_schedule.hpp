@@ -3,12 +3,13 @@
 // takers, as edge colouring would make, but for what fits in beside.)
 //
 // The nodes of a document form a circle; its rows go in units. A node takes a unit from its holder, or from one of the nodes
-// 2^l places before it that has taken in all of it by then, whichever is possible in the earliest round in which both have
-// room. Where holders are idle, that is the exchange without passing on; where one has more to send than others, it becomes the
-// doubling broadcast.
+// 2^l places before it that has taken in the same parts of it by then, whichever is possible in the earliest round in which
+// both have room. Where holders are idle, that is the exchange without passing on; where one has more to send than others, it
+// becomes the doubling broadcast.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -23,10 +24,11 @@ struct UnitTransfer {
   std::size_t taker = 0;     ///< its place in the circle
   std::size_t distance = 0;  ///< places from the unit's holder to it
   Token rows = 0;
-  double deadline = 0;     ///< those with the earliest come first
-  std::size_t source = 0;  ///< chosen: the distance from which it is taken
-  int round = 0;           ///< chosen
-  int source_round = 0;    ///< in which the source took it in, unless it is the holder
+  std::uint64_t parts = 0;  ///< of the unit, which are these rows, a bit for each; 0: nobody can tell
+  double deadline = 0;      ///< those with the earliest come first
+  std::size_t source = 0;   ///< chosen: the place from which it is taken
+  int round = 0;            ///< chosen
+  int source_round = 0;     ///< in which the source took it in, unless it is the holder
 };
 
 struct TransferCircle {

@@ -29,6 +29,7 @@ TransferCircle chain(int nodes, Token rows_of_first, Token rows_of_others) {
                                   .taker = taker,
                                   .distance = distance,
                                   .rows = circle.units[unit].rows,
+                                  .parts = 1,
                                   .deadline = static_cast<double>(distance)});
     }
   return circle;
@@ -40,11 +41,9 @@ void choose(std::vector<TransferCircle>& circles, const RelayNodes& nodes, Token
   choose_rounds(all, nodes, rows);
 }
 
-int source_node(const TransferCircle& circle, const UnitTransfer& transfer) {
-  return circle.nodes[circle.before(transfer.taker, transfer.source)];
-}
+int source_node(const TransferCircle& circle, const UnitTransfer& transfer) { return circle.nodes[transfer.source]; }
 
-TEST_CASE("rounds: a unit is taken from its holder, or from who took all of it in an earlier round") {
+TEST_CASE("rounds: a unit is taken from its holder, or from who took the same parts in an earlier round") {
   const std::uint64_t seed = GENERATE(range(1, 31));
   CAPTURE(seed);
   std::mt19937_64 random(seed);
@@ -60,11 +59,14 @@ TEST_CASE("rounds: a unit is taken from its holder, or from who took all of it i
     for (std::size_t taker = 0; taker < circle.nodes.size(); ++taker)
       for (std::size_t distance = 1; distance < circle.nodes.size(); ++distance) {
         const std::size_t unit = circle.before(taker, distance);
-        const Token rows = draw(0, 2) > 0 ? circle.units[unit].rows : draw(0, static_cast<int>(circle.units[unit].rows));
-        most += rows;
-        if (rows > 0)
-          circle.transfers.push_back(
-              {.unit = unit, .taker = taker, .distance = distance, .rows = rows, .deadline = draw(0, 100) * 1.0});
+        const auto parts = static_cast<std::uint64_t>(draw(0, 2) > 0 ? 7 : draw(0, 7));  // 0: it cannot be passed on
+        most += circle.units[unit].rows;
+        circle.transfers.push_back({.unit = unit,
+                                    .taker = taker,
+                                    .distance = distance,
+                                    .rows = circle.units[unit].rows,
+                                    .parts = parts,
+                                    .deadline = draw(0, 100) * 1.0});
       }
   }
   const RelayNodes relay_nodes = single_groups(nodes, stages);
@@ -75,10 +77,11 @@ TEST_CASE("rounds: a unit is taken from its holder, or from who took all of it i
     for (const UnitTransfer& transfer : circle.transfers) {
       CHECK(transfer.round >= 0);
       CHECK(transfer.round < relay_nodes.between_stages);
-      if (transfer.source == transfer.distance) continue;
-      const auto there = taken.find({transfer.unit, circle.before(transfer.taker, transfer.source)});
+      if (transfer.source == circle.before(transfer.taker, transfer.distance)) continue;
+      const auto there = taken.find({transfer.unit, transfer.source});
       REQUIRE(there != taken.end());
-      CHECK(there->second->rows == circle.units[transfer.unit].rows);
+      CHECK(transfer.parts != 0);
+      CHECK((there->second->parts & transfer.parts) == transfer.parts);
       CHECK(there->second->round == transfer.source_round);
       CHECK(transfer.source_round < transfer.round);
     }
@@ -111,7 +114,7 @@ TEST_CASE("rounds: where all nodes need what one holds, others pass it on, and a
   int from_holder = 0, last = 0;
   for (const UnitTransfer& transfer : circles.front().transfers) {
     if (transfer.unit != 0) continue;
-    from_holder += transfer.source == transfer.distance;
+    from_holder += source_node(circles.front(), transfer) == 0;
     last = std::max(last, transfer.round);
   }
   CHECK(from_holder <= nodes / 2);
