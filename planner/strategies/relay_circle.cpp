@@ -6,6 +6,9 @@ namespace hsap {
 
 namespace {
 
+/// A unit goes by several NICs in parts of this fraction of what is worth a message by itself.
+constexpr Token kPartsOfMessage = 4;
+
 Token rows_of(std::span<const HeldRows> all) {
   Token rows = 0;
   for (const HeldRows& held : all) rows += held.rows.size();
@@ -16,14 +19,6 @@ Token last_row(const RelayDocument::Node& node) {
   Token last = 0;
   for (const RelayDocument::Member& member : node.members) last = std::max(last, member.rows.back().end);
   return last;
-}
-
-/// A bit for each piece in the ranges, none of which is in them in part; 0 for more pieces than there are bits.
-std::uint64_t parts_in(std::span<const HeldRows> pieces, Ranges ranges) {
-  if (pieces.size() > 64) return 0;
-  std::uint64_t parts = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) parts |= std::uint64_t{intersects(pieces[i].rows, ranges)} << i;
-  return parts;
 }
 
 }  // namespace
@@ -63,7 +58,7 @@ void RelayCircle::cut_units(Token rows, Token least, const RelayNodes& nodes, Ga
   std::sort(borders.begin(), borders.end());
   borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
   for (Place& place : places_) {
-    place.first_unit = transfers.units.size();
+    place.first_unit = transfers.units;
     const std::vector<HeldRows> all = leaving(place, needed, borders);
     for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
       Token together = 0, border = 0;
@@ -73,7 +68,7 @@ void RelayCircle::cut_units(Token rows, Token least, const RelayNodes& nodes, Ga
       }
       add_units(std::span(all).subspan(first, last - first), rows, least, nodes, gateways);
     }
-    place.units = transfers.units.size() - place.first_unit;
+    place.units = transfers.units - place.first_unit;
   }
 }
 
@@ -116,8 +111,9 @@ void RelayCircle::add_units(std::span<const HeldRows> leaving, Token rows, Token
 void RelayCircle::add_unit(std::span<const HeldRows> unit, Token least, const RelayNodes& nodes, Gateways& gateways) {
   const Token rows = rows_of(unit);
   const int node = nodes.node(unit.front().group), groups = nodes.groups(node);
-  const int nics = static_cast<int>(std::clamp<Token>(rows / least, 1, groups));
-  transfers.units.push_back({rows, nics});
+  const int nics = static_cast<int>(std::clamp<Token>(kPartsOfMessage * rows / least, 1, groups));
+  ++transfers.units;
+  is_striped_.push_back(nics > 1);
   const Token share = (rows + nics - 1) / nics;
   const int first = nodes.position(unit.front().group);
   Token counted = 0;
@@ -136,18 +132,29 @@ void RelayCircle::add_unit(std::span<const HeldRows> unit, Token least, const Re
   first_piece_.push_back(pieces_.size());
 }
 
-void RelayCircle::add_transfers() {
+void RelayCircle::add_transfers(const RelayNodes& nodes) {
+  std::vector<Token> by_position;
   for (std::size_t taker = 0; taker < places_.size(); ++taker) {
-    if (places_[taker].lacks.empty()) continue;
+    const Ranges lacks = places_[taker].lacks;
+    if (lacks.empty()) continue;
     for (std::size_t distance = 1; distance < places_.size(); ++distance) {
       const Place& holder = places_[transfers.before(taker, distance)];
-      for (std::size_t unit = holder.first_unit; unit < holder.first_unit + holder.units; ++unit)
-        if (const Token rows = common_rows(pieces_of(unit), places_[taker].lacks); rows > 0)
-          transfers.transfers.push_back({.unit = unit,
-                                         .taker = taker,
-                                         .distance = distance,
-                                         .rows = rows,
-                                         .parts = parts_in(pieces_of(unit), places_[taker].lacks)});
+      const int groups = nodes.groups(holder.node->node);
+      for (std::size_t unit = holder.first_unit; unit < holder.first_unit + holder.units; ++unit) {
+        const std::span<const HeldRows> pieces = pieces_of(unit);
+        by_position.assign(static_cast<std::size_t>(groups), 0);
+        std::uint64_t parts = 0;
+        for (std::size_t i = 0; i < pieces.size(); ++i)
+          for_each_common(pieces[i].rows, lacks, [&](const TokenRange& common) {
+            by_position[static_cast<std::size_t>(nodes.position(pieces[i].group))] += common.size();
+            if (i < 64) parts |= std::uint64_t{1} << i;
+          });
+        const Token most = *std::max_element(by_position.begin(), by_position.end());
+        if (most == 0) continue;
+        if (pieces.size() > 64) parts = 0;
+        transfers.transfers.push_back(
+            {.unit = unit, .taker = taker, .distance = distance, .load = most * groups, .parts = parts});
+      }
     }
   }
 }

@@ -24,10 +24,11 @@ class RelayCircle {
   explicit RelayCircle(const RelayDocument& document);
 
   /// The rows that others need, in units of about `rows`, cut where other nodes begin to need them if that is worth a message
-  /// of `least` rows. A unit leaves by all NICs of its node, or by as many as get a part of `least` rows.
+  /// of `least` rows. A unit leaves by all NICs of its node, or by as many as get a part of a quarter of that: several
+  /// NICs are done sooner with smaller messages.
   void cut_units(Token rows, Token least, const RelayNodes& nodes, Gateways& gateways);
   /// Each unit to each place that needs some of it, by taker.
-  void add_transfers();
+  void add_transfers(const RelayNodes& nodes);
 
   const RelayDocument& document() const { return *document_; }
   const std::vector<Place>& places() const { return places_; }
@@ -35,6 +36,9 @@ class RelayCircle {
   std::span<const HeldRows> pieces_of(std::size_t unit) const {
     return std::span(pieces_).subspan(first_piece_[unit], first_piece_[unit + 1] - first_piece_[unit]);
   }
+
+  /// Whether the unit goes by several NICs of each node.
+  bool is_striped(std::size_t unit) const { return is_striped_[unit]; }
 
   TransferCircle transfers;  ///< of the units; sources and rounds are to be chosen
 
@@ -48,6 +52,7 @@ class RelayCircle {
   std::vector<Place> places_;
   std::vector<HeldRows> pieces_;
   std::vector<std::size_t> first_piece_{0};  // [unit], and the number of pieces
+  std::vector<bool> is_striped_;             // [unit]
 };
 
 /// Rows of the pieces that are in the ranges.

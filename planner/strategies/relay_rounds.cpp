@@ -21,7 +21,7 @@ void StepsInRounds::plan(const std::deque<RelayDocument>& documents) {
   const Token rows_of_round = most_entering() / nodes_.full_stages;
   for (RelayCircle& circle : circles_) {
     circle.cut_units(rows_of_round / kUnitsPerRound, least_rows_, nodes_, gateways_);
-    circle.add_transfers();
+    circle.add_transfers(nodes_);
   }
   set_deadlines();
   std::vector<TransferCircle*> transfers;
@@ -79,7 +79,7 @@ void StepsInRounds::take(const RelayCircle& circle, const UnitTransfer& transfer
   const RelayCircle::Place& taker = circle.places()[transfer.taker];
   const RelayCircle::Place& source = circle.places()[transfer.source];
   const bool from_holder = transfer.source == circle.transfers.before(transfer.taker, transfer.distance);
-  const bool by_all_nics = circle.transfers.units[transfer.unit].nics > 1;
+  const bool by_all_nics = circle.is_striped(transfer.unit);
   for (const HeldRows& piece : circle.pieces_of(transfer.unit)) {
     if (!intersects(piece.rows, taker.lacks)) continue;
     const int position = nodes_.position(piece.group);

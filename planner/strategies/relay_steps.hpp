@@ -34,7 +34,7 @@ struct RelayStep {
 /// What comes to a group in one stage and is stored together, as Arrival says it.
 struct ArrivalRows {
   std::vector<TokenRange> rows, entered;  ///< ascending, but in rounds
-  bool leaves = false;  ///< some of the rows go on to other nodes
+  bool leaves = false;                    ///< some of the rows go on to other nodes
 };
 
 struct RelaySteps {

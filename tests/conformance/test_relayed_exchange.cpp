@@ -82,6 +82,23 @@ TEST_CASE("relayed exchange: equals the oracle for any placement, mask rule, num
   CHECK(errors.largest() < test::kTolerance);
 }
 
+TEST_CASE("relayed exchange: in rounds, what some nodes need a part of may come from one that needs the same part") {
+  // Node 0 holds the beginning of a document and rows near its end, too few to be sent apart; nodes 1 to 3 need the beginning
+  // alone.
+  Problem problem = test::problem_on(kShape, {0, 200}, 6, 1);
+  problem.node_of_rank = {0, 1, 2, 3, 4, 5};
+  const std::vector<TokenSet> placement = {TokenSet{{0, 20}, {140, 160}}, TokenSet{{20, 60}},   TokenSet{{60, 100}},
+                                           TokenSet{{100, 140}},          TokenSet{{160, 180}}, TokenSet{{180, 200}}};
+  const int stages = GENERATE(1, 4, 8);
+  CAPTURE(stages);
+  const Schedule schedule =
+      exchange(problem, placement, {.stages = stages, .in_rounds = true, .least_message_bytes = 30 * kRowBytes});
+  REQUIRE_NOTHROW(verify(schedule, problem.mask));
+  const LayerInputs inputs = random_inputs(problem.shape, problem.mask.tokens(), 1);
+  CHECK(compare_all(execute_on_cpu(schedule, inputs).results, reference_attention(problem.shape, problem.mask, inputs))
+            .largest() < test::kTolerance);
+}
+
 /// Bytes that come to a node from others in one phase.
 double bytes_into(int node, const Schedule& schedule, const Problem& problem, Phase phase) {
   double bytes = 0;
@@ -101,7 +118,8 @@ TEST_CASE("relayed exchange: what a node needs enters it once, and its gradients
   const Problem problem = random_problem(seed, {}, random);
   const std::vector<TokenSet> placement = random_placement(problem.mask, problem.ranks, random);
   CAPTURE(seed, problem.ranks, in_rounds);
-  const Schedule schedule = exchange(problem, placement, {.stages = 2, .in_rounds = in_rounds, .least_message_bytes = kRowBytes});
+  const Schedule schedule =
+      exchange(problem, placement, {.stages = 2, .in_rounds = in_rounds, .least_message_bytes = kRowBytes});
   double needed = 0, entered = 0, left = 0;
   for (int node = 0; node <= problem.node_of_rank.back(); ++node) {
     TokenSet held;

@@ -20,7 +20,7 @@ TransferCircle chain(int nodes, Token rows_of_first, Token rows_of_others) {
   TransferCircle circle;
   for (int node = 0; node < nodes; ++node) {
     circle.nodes.push_back(node);
-    circle.units.push_back({node == 0 ? rows_of_first : rows_of_others, 1});
+    ++circle.units;
   }
   for (std::size_t taker = 1; taker < circle.nodes.size(); ++taker)
     for (std::size_t distance = 1; distance <= taker; ++distance) {
@@ -28,7 +28,7 @@ TransferCircle chain(int nodes, Token rows_of_first, Token rows_of_others) {
       circle.transfers.push_back({.unit = unit,
                                   .taker = taker,
                                   .distance = distance,
-                                  .rows = circle.units[unit].rows,
+                                  .load = unit == 0 ? rows_of_first : rows_of_others,
                                   .parts = 1,
                                   .deadline = static_cast<double>(distance)});
     }
@@ -55,16 +55,18 @@ TEST_CASE("rounds: a unit is taken from its holder, or from who took the same pa
     TransferCircle& circle = circles.emplace_back();
     for (int node = 0; node < nodes; ++node)
       if (random() % 3 > 0 || node < 2) circle.nodes.push_back(node);
-    for (std::size_t place = 0; place < circle.nodes.size(); ++place) circle.units.push_back({draw(1, 50), 1});
+    circle.units = circle.nodes.size();
+    std::vector<Token> rows;
+    for (std::size_t place = 0; place < circle.nodes.size(); ++place) rows.push_back(draw(1, 50));
     for (std::size_t taker = 0; taker < circle.nodes.size(); ++taker)
       for (std::size_t distance = 1; distance < circle.nodes.size(); ++distance) {
         const std::size_t unit = circle.before(taker, distance);
         const auto parts = static_cast<std::uint64_t>(draw(0, 2) > 0 ? 7 : draw(0, 7));  // 0: it cannot be passed on
-        most += circle.units[unit].rows;
+        most += rows[unit];
         circle.transfers.push_back({.unit = unit,
                                     .taker = taker,
                                     .distance = distance,
-                                    .rows = circle.units[unit].rows,
+                                    .load = rows[unit],
                                     .parts = parts,
                                     .deadline = draw(0, 100) * 1.0});
       }
@@ -96,8 +98,8 @@ TEST_CASE("rounds: no node sends or takes in more in a round than fits, unless o
   choose(circles, relay_nodes, limit);
   std::map<std::pair<int, int>, Token> sent, taken;  // by node and round
   for (const UnitTransfer& transfer : circles.front().transfers) {
-    sent[{source_node(circles.front(), transfer), transfer.round}] += transfer.rows;
-    taken[{circles.front().nodes[transfer.taker], transfer.round}] += transfer.rows;
+    sent[{source_node(circles.front(), transfer), transfer.round}] += transfer.load;
+    taken[{circles.front().nodes[transfer.taker], transfer.round}] += transfer.load;
   }
   for (const auto& loads : {sent, taken})
     for (const auto& [key, rows] : loads) {
