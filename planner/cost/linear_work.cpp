@@ -67,7 +67,8 @@ double layer_seconds(const Schedule& schedule, const PhaseTimeline& in_layer, Ph
   for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
     const double of_rank = work.seconds(schedule, rank, phase);
     const double end = in_layer.seconds(rank);
-    const double linear_begin = phase == Phase::forward ? output_seconds(schedule, in_layer, rank) : 0;
+    const bool follows = work.counted() && phase == Phase::forward && !work.barrier;
+    const double linear_begin = follows ? output_seconds(schedule, in_layer, rank) : 0;
     together = std::max({together, end, linear_begin + of_rank});
     attention = std::max(attention, end);
     linear = std::max(linear, of_rank);

@@ -71,7 +71,7 @@ class Hsap : public Strategy {
     add([](StrategyOptions& o) { o.kv = KvForBackward::again; });
     if (good.moving || good.exchange == KvRoute::direct) return result;
     for (const int stages : {1, 2, 4}) add([&](StrategyOptions& o) { o.stages = stages, o.exchange = KvRoute::direct; });
-    if (problem.node_of_rank.front() != problem.node_of_rank.back())
+    if (problem.node_of_rank.front() != problem.node_of_rank.back())  // rounds keep gradients longer, so not for small buffers
       for (const int stages : {4, 8, 12}) add([&](StrategyOptions& o) { o.stages = stages, o.exchange = KvRoute::rounds; });
     StrategyOptions cheaper = good;
     cheaper.moving = Moving::cheaper;

@@ -46,8 +46,8 @@ void StepsBetween::land(const RelayDocument& document, const RelayDocument::Node
   StageCounter counter(total, nodes_.between_stages, least_rows_);
   for (const HeldRows& held : coming_)
     counter.split(held.rows, [&](int stage, const TokenRange& part) {
-      gateways_.enter(document, node, {part, held.group, held.stage, held.store}, nodes_.position(held.group), by_all_nics,
-                      nodes_.inside_stages + stage);
+      gateways_.enter(document, node, {part, held.group, held.stage, held.store}, part, nodes_.position(held.group),
+                      by_all_nics, nodes_.inside_stages + stage);
     });
   gateways_.pass_on(node);
 }

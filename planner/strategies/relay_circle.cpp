@@ -6,6 +6,9 @@ namespace hsap {
 
 namespace {
 
+/// Pieces of a unit that can be told apart when it is passed on: bits of UnitTransfer::parts.
+constexpr std::size_t kMostParts = 64;
+
 /// A unit goes by several NICs in parts of this fraction of what is worth a message by itself.
 constexpr Token kPartsOfMessage = 4;
 
@@ -147,11 +150,11 @@ void RelayCircle::add_transfers(const RelayNodes& nodes) {
         for (std::size_t i = 0; i < pieces.size(); ++i)
           for_each_common(pieces[i].rows, lacks, [&](const TokenRange& common) {
             by_position[static_cast<std::size_t>(nodes.position(pieces[i].group))] += common.size();
-            if (i < 64) parts |= std::uint64_t{1} << i;
+            if (i < kMostParts) parts |= std::uint64_t{1} << i;
           });
         const Token most = *std::max_element(by_position.begin(), by_position.end());
         if (most == 0) continue;
-        if (pieces.size() > 64) parts = 0;
+        if (pieces.size() > kMostParts) parts = 0;
         transfers.transfers.push_back(
             {.unit = unit, .taker = taker, .distance = distance, .load = most * groups, .parts = parts});
       }

@@ -1,5 +1,7 @@
 #include "planner/strategies/relay_gateways.hpp"
 
+#include <algorithm>
+
 namespace hsap {
 
 void Gateways::leave(const RelayDocument& document, const TokenRange& rows, int holder, int exit,
@@ -23,22 +25,22 @@ void Gateways::leave(const RelayDocument& document, const TokenRange& rows, int 
             [](const HeldRows& a, const HeldRows& b) { return a.rows.begin < b.rows.begin; });
 }
 
-int Gateways::gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& rows, int position,
+int Gateways::gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& piece, int position,
                       bool by_all_nics) {
   const int same = nodes_.first(node.node) + position;
   const bool exists = position < nodes_.groups(node.node);
-  if (exists && (by_all_nics || intersects(rows, document.needs_of_group(same)))) return same;
+  if (exists && (by_all_nics || intersects(piece, document.needs_of_group(same)))) return same;
   needing_.clear();
   for (const RelayDocument::Member& member : node.members)
-    if (intersects(rows, member.needs)) needing_.push_back(member.group);
+    if (intersects(piece, member.needs)) needing_.push_back(member.group);
   return needing_[static_cast<std::size_t>(position) % needing_.size()];
 }
 
-void Gateways::enter(const RelayDocument& document, const RelayDocument::Node& node, const HeldRows& held, int position,
-                     bool by_all_nics, int stage) {
+void Gateways::enter(const RelayDocument& document, const RelayDocument::Node& node, const HeldRows& held,
+                     const TokenRange& piece, int position, bool by_all_nics, int stage) {
   const std::size_t lists = nodes_.arrival(nodes_.groups(node.node), 0, Store::needed);
   if (entered_.size() < lists) entered_.resize(lists);
-  find_gateway(document, node, held.rows, position, by_all_nics, [&](const TokenRange& part, int group, Store store) {
+  find_gateway(document, node, held.rows, piece, position, by_all_nics, [&](const TokenRange& part, int group, Store store) {
     const Way way{.stage = stage,
                   .hop = Hop::between,
                   .from = held.group,

@@ -2,7 +2,6 @@
 // its gateway; and how they get from there to the groups that need them.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "planner/strategies/relay_document.hpp"
@@ -25,26 +24,27 @@ class Gateways {
   /// Rows of `holder` come to another group of its node, by whose NIC they will leave: adds them to `exits`, in token order.
   void leave(const RelayDocument& document, const TokenRange& rows, int holder, int exit, std::vector<HeldRows>& exits);
 
-  /// Calls visit(part, group, store) for where rows that left their holder's node in a position enter one that needs them: in
-  /// the same position if the group there needs some of them, or if enough enters to use all NICs; else where somebody needs
-  /// some, so that the way ends there when nobody else does.
+  /// Calls visit(part, group, store) for where rows enter a node, as a part of a piece that left its holder's node in a
+  /// position: in the same position if the group there needs some of the piece, or if enough enters to use all NICs; else where
+  /// somebody needs some, so that the way ends there when nobody else does. All parts of a piece enter at one group.
+  /// @pre some group of the node needs some of the piece
   template <class Visit>
-  void find_gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& rows, int position,
-                    bool by_all_nics, const Visit& visit) {
-    const int group = gateway(document, node, rows, position, by_all_nics);
+  void find_gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& rows,
+                    const TokenRange& piece, int position, bool by_all_nics, const Visit& visit) {
+    const int group = gateway(document, node, piece, position, by_all_nics);
     const Ranges needs = document.needs_of_group(group);
     for_each_common(rows, needs, [&](const TokenRange& part) { visit(part, group, Store::needed); });
     for_each_gap(rows, needs, [&](const TokenRange& part) { visit(part, group, Store::passing); });
   }
 
-  /// Rows enter a node in a stage, from where they are in another.
-  void enter(const RelayDocument& document, const RelayDocument::Node& node, const HeldRows& held, int position,
-             bool by_all_nics, int stage);
+  /// Rows of the piece enter a node in a stage, from where they are in another.
+  void enter(const RelayDocument& document, const RelayDocument::Node& node, const HeldRows& held, const TokenRange& piece,
+             int position, bool by_all_nics, int stage);
   /// What entered the node, since the last time, goes to its other members.
   void pass_on(const RelayDocument::Node& node);
 
  private:
-  int gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& rows, int position,
+  int gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& piece, int position,
               bool by_all_nics);
   void pass_on(const RelayDocument::Node& node, int position, int stage, Store store);
   /// Rows that came in at a position of the node and are not passed on yet.

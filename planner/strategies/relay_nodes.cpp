@@ -1,13 +1,19 @@
 #include "planner/strategies/relay_nodes.hpp"
 
 #include <bit>
+#include <string>
+
+#include "planner/ir/errors.hpp"
 
 namespace hsap {
 
 namespace {
 
+/// The most stages that ways can tell apart (Way::number).
+constexpr int kMostStages = 4000;
+
 /// Rounds in which what one node has can be in so many, when all that have it pass it on: log2, rounded up.
-int doublings(int nodes) { return static_cast<int>(std::bit_width(static_cast<unsigned>(nodes - 1))); }
+int rounds_to_reach(int nodes) { return static_cast<int>(std::bit_width(static_cast<unsigned>(nodes - 1))); }
 
 }  // namespace
 
@@ -17,11 +23,15 @@ RelayNodes::RelayNodes(const std::vector<int>& nodes_of_groups, const RelayRules
     node_of_group.push_back(static_cast<int>(first_group.size()) - 1);
   }
   first_group.push_back(static_cast<int>(nodes_of_groups.size()));
+  const int most = in_rounds ? kMostStages / 2 - rounds_to_reach(nodes()) : kMostStages;
+  if (rules.stages > most)
+    throw InvalidInput("stages: found " + std::to_string(rules.stages) + ", expected at most " + std::to_string(most));
   if (nodes() == 1) {
     inside_stages = rules.stages;
   } else {
     full_stages = rules.stages;
-    between_stages = in_rounds ? 2 * rules.stages + doublings(nodes()) : rules.stages;
+    // A node may have twice as much to send as most have to take in, before rounds are full.
+    between_stages = in_rounds ? 2 * rules.stages + rounds_to_reach(nodes()) : rules.stages;
   }
 }
 

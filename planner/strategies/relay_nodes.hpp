@@ -12,7 +12,7 @@ namespace hsap {
 enum class Store { own, needed, passing };
 
 struct RelayNodes {
-  /// node_of_group ascends.
+  /// node_of_group ascends. Throws InvalidInput for more stages than ways can tell apart.
   RelayNodes(const std::vector<int>& node_of_group, const RelayRules& rules);
 
   int nodes() const { return static_cast<int>(first_group.size()) - 1; }

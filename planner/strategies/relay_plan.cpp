@@ -1,6 +1,7 @@
 #include "planner/strategies/relay_plan.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "planner/strategies/relay_nodes.hpp"
 #include "planner/strategies/relay_steps.hpp"
@@ -23,8 +24,8 @@ class Collector {
       : builder_(builder), nodes_(nodes), groups_(nodes.node_of_group.size()), steps_(std::move(steps)) {
     plan_.inside_stages = nodes.inside_stages;
     plan_.stages = nodes.in_rounds ? used_stages() : nodes.stages();
-    plan_.passes_on = nodes.in_rounds;
-    number_.resize(steps_.arrivals.size());
+    plan_.passes_on = nodes.in_rounds && nodes.nodes() > 1;
+    number_.resize(steps_.arrivals.size(), kNone);
   }
 
   RelayPlan collect() {
@@ -50,6 +51,13 @@ class Collector {
   }
 
  private:
+  static constexpr int kNone = -1;
+
+  int number_of(std::size_t arrival) const {
+    if (number_[arrival] == kNone) throw std::logic_error("relay plan: rows that are passed on did not come");
+    return number_[arrival];
+  }
+
   int used_stages() const {
     int used = plan_.inside_stages;
     for (const RelayStep& step : steps_.steps) used = std::max(used, way_of(step.way).stage + 1);
@@ -85,7 +93,7 @@ class Collector {
         run_.insert(run_.end(), ranges, ranges + steps[i].count);
       }
       if (i - run_begin > 1) normalise(run_);
-      const int arrival = number_[nodes_.arrival(group, way.stage, way.arrival)];
+      const int arrival = number_of(nodes_.arrival(group, way.stage, way.arrival));
       const int source =
           way.source == Store::own ? Relay::kOwn : static_cast<int>(nodes_.arrival(way.from, way.source_stage, way.source));
       plan_.in.push_back({way.from, group, way.stage, way.hop, source, arrival, builder_.intern(run_)});
@@ -95,7 +103,7 @@ class Collector {
   /// Relay::source was counted over all groups until the arrivals of each were numbered.
   void find_sources() {
     for (Relay& relay : plan_.in)
-      if (relay.source != Relay::kOwn) relay.source = number_[static_cast<std::size_t>(relay.source)];
+      if (relay.source != Relay::kOwn) relay.source = number_of(static_cast<std::size_t>(relay.source));
   }
 
   /// By stage, hop and receiver for each sender, as they are by stage, hop and sender for each receiver.
@@ -118,7 +126,7 @@ class Collector {
   const std::size_t groups_;
   RelaySteps steps_;
   RelayPlan plan_;
-  std::vector<int> number_;      // of the arrivals of a group that are not empty, from 0 on; as RelaySteps::arrivals
+  std::vector<int> number_;      // of the arrivals of a group that are not empty, from 0 on, or kNone; as RelaySteps::arrivals
   std::vector<TokenRange> run_;  // rows of the relay at hand
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace hsap {
 
@@ -85,14 +86,14 @@ void StepsInRounds::take(const RelayCircle& circle, const UnitTransfer& transfer
     const int position = nodes_.position(piece.group);
     const auto enter = [&](const HeldRows& held) {
       for_each_common(held.rows, taker.lacks, [&](const TokenRange& rows) {
-        gateways_.enter(circle.document(), *taker.node, {rows, held.group, held.stage, held.store}, position, by_all_nics,
-                        nodes_.inside_stages + transfer.round);
+        gateways_.enter(circle.document(), *taker.node, {rows, held.group, held.stage, held.store}, piece.rows, position,
+                        by_all_nics, nodes_.inside_stages + transfer.round);
       });
     };
     if (from_holder)
       enter(piece);
     else
-      gateways_.find_gateway(circle.document(), *source.node, piece.rows, position, by_all_nics,
+      gateways_.find_gateway(circle.document(), *source.node, piece.rows, piece.rows, position, by_all_nics,
                              [&](const TokenRange& rows, int group, Store store) {
                                enter({rows, group, nodes_.inside_stages + transfer.source_round, store});
                              });

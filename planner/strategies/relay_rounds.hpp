@@ -17,13 +17,15 @@ class StepsInRounds {
   /// `own_pairs` = [group] pairs of its rows with those of its node.
   StepsInRounds(const RelayNodes& nodes, Token least_rows, std::vector<double> own_pairs, RelaySteps& result);
 
+  /// Adds the steps of all documents, which stay where they are meanwhile. O(places x units of each document, and transfers x
+  /// (log transfers + rounds)).
   void plan(const std::deque<RelayDocument>& documents);
 
  private:
   /// Rows that enter the node into which most do.
   Token most_entering() const;
-  /// Who has computed all that it could needs rows most urgently: a deadline is the least number of pairs that a group which
-  /// needs the unit can compute before it comes, those of its node and of nearer units.
+  /// Who has computed all that it could needs rows most urgently: a deadline is about the least number of pairs that a group
+  /// which needs the unit can compute before it comes, with the keys of its node and of nearer units.
   void set_deadlines();
   void take(const RelayCircle& circle, const UnitTransfer& transfer);
 

@@ -33,7 +33,7 @@ struct RelayStep {
 
 /// What comes to a group in one stage and is stored together, as Arrival says it.
 struct ArrivalRows {
-  std::vector<TokenRange> rows, entered;  ///< ascending, but in rounds
+  std::vector<TokenRange> rows, entered;  ///< ascending; in rounds in any order
   bool leaves = false;                    ///< some of the rows go on to other nodes
 };
 

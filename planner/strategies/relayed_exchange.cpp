@@ -184,12 +184,12 @@ class Member {
                             messages(of_hop(relays_.in, stage, hop), sender, room)});
   }
 
-  bool is_one_node() const { return plan_.stages == plan_.inside_stages; }
+  bool stays_inside() const { return plan_.stages == plan_.inside_stages; }
 
   /// Gradients of what came in a stage come together in the node, on their way back; those of the stage before leave it.
   void bring_home(int stage) {
     leave_node();
-    if (is_one_node()) return send_back(stage, Hop::inside);
+    if (stays_inside()) return send_back(stage, Hop::inside);
     if (stage < plan_.inside_stages) return;  // bring_home_inside()
     send_back(stage, Hop::onward);
     leaving_ = stage;
@@ -204,7 +204,7 @@ class Member {
 
   /// Where there are several nodes, gradients from others may go this way, too: so it comes last.
   void bring_home_inside() {
-    if (is_one_node()) return;
+    if (stays_inside()) return;
     sum_up(0);
     send_back(0, Hop::inside);
   }

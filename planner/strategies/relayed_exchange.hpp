@@ -5,7 +5,7 @@
 //   backward  the last stage first, the local part last; where keys and values come again, in the order in which they can. Who
 //             passed rows on adds the gradients of those it passed them to and its own, in fp32, and sends the sum the way the
 //             rows came; their holder adds what arrives. Each sum waits until the next stage's attention has been issued, which
-//             hides the messages that it needs.
+//             hides the messages that it needs; where keys come again in rounds, until all attention has.
 #pragma once
 
 #include <optional>

@@ -3,9 +3,9 @@
 // takers, as edge colouring would make, but for what fits in beside.)
 //
 // The nodes of a document stand in a circle; its rows go in units. A node takes a unit from its holder, or from one of the last
-// nodes that took in the same parts of it, whichever is possible in the earliest round in which both have room; of equal ones
+// nodes that took in these parts of it, whichever is possible in the earliest round in which both have room; of equal ones
 // from the one that sends less. Where holders are idle, that is the exchange without passing on; where one has more to send
-// than others, it becomes the doubling broadcast.
+// than others, others pass its rows on, as in a broadcast tree.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ struct UnitTransfer {
   std::size_t unit = 0;
   std::size_t taker = 0;     ///< its place in the circle
   std::size_t distance = 0;  ///< places from the unit's holder to it
-  Token load = 0;            ///< most rows that go by one NIC, times the NICs of a node
-  std::uint64_t parts = 0;   ///< of the unit, which are these rows, a bit for each; 0: nobody can tell
+  Token load = 0;            ///< most rows that go by one NIC of the holder's node, times its NICs
+  std::uint64_t parts = 0;   ///< of the unit, which are these rows, a bit for each; 0: too many to tell, so it is not passed on
   double deadline = 0;       ///< those with the earliest come first
   std::size_t source = 0;    ///< chosen: the place from which it is taken
   int round = 0;             ///< chosen

@@ -26,7 +26,7 @@ TEST_CASE("given groups: the placement of a law gives the schedule of that law, 
     for (const std::string& law : hsap_placements())
       for (StrategyOptions options :
            {StrategyOptions{}, StrategyOptions{.stages = 2}, StrategyOptions{.exchange = KvRoute::direct},
-            StrategyOptions{.exchange = KvRoute::joined}}) {
+            StrategyOptions{.exchange = KvRoute::joined}, StrategyOptions{.stages = 4, .exchange = KvRoute::rounds}}) {
         CAPTURE(to_string(degrees), law, to_string(options));
         const Schedule given = lower_hsap(problem, degrees, place_hsap(problem, degrees, law), options);
         options.placement = law;
@@ -49,6 +49,7 @@ TEST_CASE("given groups: what does not fit is refused") {
   CHECK_THROWS_WITH(lower_hsap(problem, {1, 3}, halves), Contains("hsap: "));
   CHECK_THROWS_WITH(lower_hsap(problem, {1, 2}, halves, {.placement = "zigzag"}), Contains("placement \"zigzag\""));
   CHECK_THROWS_WITH(lower_hsap(problem, {1, 2}, halves, {.window = 2}), Contains("no option window"));
+  CHECK_THROWS_WITH(lower_hsap(problem, {1, 2}, halves, {.stages = 5000}), Contains("found 5000, expected at most 4000"));
   Problem linear = problem;
   linear.shape.kind = AttentionKind::linear;
   CHECK_THROWS_WITH(lower_hsap(linear, {1, 2}, halves), Contains("softmax"));

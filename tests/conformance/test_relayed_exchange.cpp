@@ -82,6 +82,27 @@ TEST_CASE("relayed exchange: equals the oracle for any placement, mask rule, num
   CHECK(errors.largest() < test::kTolerance);
 }
 
+TEST_CASE("relayed exchange: in rounds, groups of a node may need different parts of what came by way of several nodes") {
+  const std::uint64_t seed = GENERATE(range(1, 31));
+  std::mt19937_64 random(seed);
+  const Token near = 10 + static_cast<Token>(random() % 60), far = 40 + static_cast<Token>(random() % 160);
+  AttentionShape shape = kShape;
+  shape.mask = test::rule_of_kind(static_cast<int>(seed) % test::kRuleKinds, near, far, 1 + near % 5);
+  Problem problem = test::problem_on(shape, {0, 20, 400}, 24, 1);
+  for (std::size_t rank = 0; rank < problem.node_of_rank.size(); ++rank)
+    problem.node_of_rank[rank] = static_cast<int>(rank / 3);
+  const std::vector<TokenSet> placement = random_placement(problem.mask, problem.ranks, random);
+  const RelayedExchangeRules rules{.stages = 4 + static_cast<int>(random() % 12),
+                                   .in_rounds = true,
+                                   .least_message_bytes = kRowBytes * static_cast<double>(20 + random() % 60)};
+  CAPTURE(seed, to_string(shape.mask), rules.stages);
+  const Schedule schedule = exchange(problem, placement, rules);
+  REQUIRE_NOTHROW(verify(schedule, problem.mask));
+  const LayerInputs inputs = random_inputs(problem.shape, problem.mask.tokens(), seed);
+  CHECK(compare_all(execute_on_cpu(schedule, inputs).results, reference_attention(problem.shape, problem.mask, inputs))
+            .largest() < test::kTolerance);
+}
+
 TEST_CASE("relayed exchange: in rounds, what some nodes need a part of may come from one that needs the same part") {
   // Node 0 holds the beginning of a document and rows near its end, too few to be sent apart; nodes 1 to 3 need the beginning
   // alone.

@@ -90,7 +90,7 @@ TEST_CASE("rounds: a unit is taken from its holder, or from who took the same pa
   }
 }
 
-TEST_CASE("rounds: no node sends or takes in more in a round than fits, unless one transfer is larger") {
+TEST_CASE("rounds: no node sends or takes in more in a round than fits") {
   const int nodes = GENERATE(2, 7, 16, 33);
   const Token limit = 40;
   std::vector<TransferCircle> circles{chain(nodes, 10, 10)};
