@@ -24,7 +24,7 @@ class RelayCircle {
   explicit RelayCircle(const RelayDocument& document);
 
   /// The rows that others need, in units of about `rows`, cut where other nodes begin to need them if that is worth a message
-  /// of `least` rows. A unit leaves by all NICs of its node, or by as many as get a part of a quarter of that: several
+  /// of `least` rows. A unit leaves by all NICs of its node, or by as many as get a quarter of `least` rows: several
   /// NICs are done sooner with smaller messages.
   void cut_units(Token rows, Token least, const RelayNodes& nodes, Gateways& gateways);
   /// Each unit to each place that needs some of it, by taker.

@@ -4,9 +4,8 @@
 // time proportional to the messages.
 //
 //   inside    holder -> group of the same node that needs the rows, or by whose NIC they leave (relay_outlets.hpp)
-//   between   holder, or that group, or in rounds one to which the rows came from another node -> gateway in another node, in
-//   the
-//             same position of its node if it can, so that a message stays on its rail
+//   between   holder, or that group, or in rounds one to which the rows came from another node -> gateway in another
+//             node, where it can in the same position of its node, so that a message stays on its rail
 //   onward    gateway -> group of the same node that needs the rows
 //
 // Stages are numbered in the order of forward: those inside first, then those between nodes (with their way onward). All groups
@@ -25,8 +24,7 @@ enum class Hop { inside, between, onward };
 
 struct RelayRules {
   /// In how many steps a group attends to what comes from other nodes (or groups, if there is one node). In rounds: so many
-  /// would do for the node into which most comes; there may be twice as many, and those that passing on takes. At most
-  /// kMostStages.
+  /// would do for the node into which most comes; there may be twice as many, and those that passing on takes.
   int stages = 1;
   Token least_rows = 1;    ///< a document's rows are not split over stages into fewer than this
   bool in_rounds = false;  ///< nodes pass on to others what came to them (relay_rounds.hpp)

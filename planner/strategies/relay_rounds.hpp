@@ -12,6 +12,7 @@
 
 namespace hsap {
 
+/// Plans once.
 class StepsInRounds {
  public:
   /// `own_pairs` = [group] pairs of its rows with those of its node.

@@ -1,5 +1,5 @@
 // The single steps that rows take from the group that holds them to those that need them, worked out one cut document at a
-// time; relay_plan.hpp says by which rules, and makes messages of them.
+// time, or in rounds for all together; relay_plan.hpp says by which rules, and makes messages of them.
 #pragma once
 
 #include <cstdint>

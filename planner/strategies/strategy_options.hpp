@@ -30,7 +30,7 @@ std::string to_string(Moving choice);
 enum class KvRoute {
   direct,        ///< from the holder to each group that needs them
   hierarchical,  ///< once into each node, and on inside it; gradients are summed in the node before they leave it
-  rounds,        ///< once into each node, from any that has them by then, in rounds in which no node has more to do than others
+  rounds,        ///< once into each node, from any that has them by then, in rounds in which nodes have about as much to do
   joined,        ///< from the holders, all of them before attention runs, once, over them and a rank's own
 };
 std::string to_string(KvRoute choice);
