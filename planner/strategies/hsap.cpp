@@ -1,6 +1,6 @@
 // hsap: IntraSP U (head-parallel all-to-all inside a fast domain) x InterSP S (sequence-aware, only what documents need,
 // between groups). Documents are placed on the S groups by cost; each group's tokens are shared out over its U ranks; after the
-// all-to-all, member m of a group exchanges keys and values, or queries where asked, with member m of other groups only, so
+// all-to-all, member m of a group exchanges keys and values, queries, or both, with member m of other groups only, so
 // inter-node traffic stays on its own rail. Our own design: the paper (arXiv 2606.30460) gives the idea, not the algorithm.
 // Linear attention: contiguous groups, states travel only where a document straddles, as in lasp, lasp2 or zeco.
 #include "planner/strategies/hsap.hpp"
@@ -19,6 +19,7 @@
 #include "planner/strategies/state_chain.hpp"
 #include "planner/strategies/state_gather.hpp"
 #include "planner/strategies/state_scan.hpp"
+#include "planner/strategies/tile_exchange.hpp"
 
 namespace hsap {
 
@@ -28,6 +29,7 @@ namespace {
 constexpr double kBalanceTolerance = 0.1;
 constexpr int kDefaultStages = 1;  // more are tried by the search, and cost planning time
 constexpr int kMostStages = 64;    // that are tried to make do with small buffers
+constexpr int kLeastTiles = 32;    // groups that a document fills, from which tiles are tried
 
 class Hsap : public Strategy {
  public:
@@ -51,6 +53,9 @@ class Hsap : public Strategy {
     }
     for (const char* unbalanced : {"contiguous", "blocks"})
       result.push_back({.placement = unbalanced, .stages = kDefaultStages, .moving = Moving::balanced});
+    if (groups_of_longest(problem.mask, degrees.inter) >= kLeastTiles)
+      for (const char* law : {"by-class", "by-degree", "cost-cut"})
+        result.push_back({.placement = law, .stages = kDefaultStages, .moving = Moving::tiles});
     return result;
   }
 
@@ -107,6 +112,13 @@ class Hsap : public Strategy {
   }
 
  private:
+  /// How many groups the longest document fills.
+  static Token groups_of_longest(const DocumentMask& mask, int groups) {
+    Token longest = 0;
+    for (std::size_t d = 0; d < mask.documents(); ++d) longest = std::max(longest, mask.document(d).size());
+    return longest * groups / mask.tokens();
+  }
+
   /// Scans in as many blocks as the kv heads of each member allow.
   static std::vector<StrategyOptions> linear_variants(const Problem& problem, const Degrees& degrees) {
     std::vector<StrategyOptions> result{{.placement = "contiguous", .states = StateRoute::chain},
@@ -174,6 +186,7 @@ class Hsap : public Strategy {
       return joined_exchange(builder, views, {.d_kv = d_kv, .sum = d_kv});
     }
     ExchangeRules rules = rules_of(options);
+    if (options.moving == Moving::tiles) return tile_exchange(builder, views, problem.node_of_rank, rules);
     if (options.moving == Moving::balanced) {
       Placement groups;
       for (const std::vector<View>& group : views) groups.push_back(builder.tokens(group.front().tokens));

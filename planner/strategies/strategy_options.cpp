@@ -50,6 +50,8 @@ std::string to_string(Moving choice) {
       return "cheaper";
     case Moving::balanced:
       return "balanced";
+    case Moving::tiles:
+      return "tiles";
   }
   return {};
 }
@@ -98,10 +100,12 @@ const std::vector<OptionField>& option_fields() {
        [](Options& o, Text text) {
          o.kv = parse_choice<KvForBackward>("kv", text, {KvForBackward::kept, KvForBackward::again});
        }},
-      {"moving", "kv|q|cheaper|balanced", "What meets the other half of a block: K and V, or Q and O",
+      {"moving", "kv|q|cheaper|balanced|tiles",
+       "What meets the other half of a block: K and V, Q and O, or both, in a grid of ranks",
        [](const Options& o) { return text_of(o.moving); },
        [](Options& o, Text text) {
-         o.moving = parse_choice<Moving>("moving", text, {Moving::kv, Moving::q, Moving::cheaper, Moving::balanced});
+         o.moving =
+             parse_choice<Moving>("moving", text, {Moving::kv, Moving::q, Moving::cheaper, Moving::balanced, Moving::tiles});
        }},
       {"exchange", "direct|hierarchical|rounds|joined",
        "K and V: to each who needs them, or once into each node, in rounds from any that has them; joined: before attention",

@@ -23,6 +23,7 @@ enum class Moving {
   q,         ///< queries to the keys; partial outputs back, and in backward d_o there, d_q back
   cheaper,   ///< per pair of ranks, what sends fewer bytes
   balanced,  ///< the same, and queries also where that takes work off a rank that has too much
+  tiles,     ///< both, to a third rank: keys and values along the columns of a grid of ranks, queries along its rows
 };
 std::string to_string(Moving choice);
 
@@ -51,7 +52,7 @@ struct StrategyOptions {
   Token block = 0;                       ///< tokens of the blocks that are placed
   std::optional<DType> d_kv = {};        ///< dtype of d_k, d_v on the wire
   std::optional<KvForBackward> kv = {};  ///< received keys and values in backward
-  std::optional<Moving> moving = {};     ///< keys and values, or queries
+  std::optional<Moving> moving = {};     ///< keys and values, or queries, or both
   std::optional<KvRoute> exchange = {};  ///< of keys and values
   std::optional<StateRoute> states = {};
   bool operator==(const StrategyOptions&) const = default;

@@ -183,6 +183,29 @@ TEST_CASE("hsap with queries moving: q there, o and lse back, d_o, lse and delta
   }
 }
 
+TEST_CASE("tiles on two nodes: keys cross along columns, queries visit their node there and back, all ranks work alike") {
+  const auto kv = GENERATE(KvForBackward::kept, KvForBackward::again);
+  const Schedule schedule = lower_at_the_point("hsap", {1, 16}, {.placement = "zigzag", .kv = kv, .moving = Moving::tiles});
+  const double again = kv == KvForBackward::again ? 1 : 0;
+  for (RankId rank = 0; rank < 16; ++rank) {
+    // Node 0 holds the first and the last quarter. Its first quarter sees no key of node 1, and only those of lower columns in
+    // node 0; all other queries see some key in every column. Node 1 sees no key of the last quarter.
+    const int column = static_cast<int>(rank % 8);
+    const bool outer = rank < 8;
+    const double visits = outer ? column + (7 - column) / 2.0 : 7;    // in units of all its queries
+    const double visited = outer ? (7 - column) + column / 2.0 : 7;   // by its node
+    const double lends = outer ? 16 : 32, borrows = outer ? 32 : 16;  // keys
+    CAPTURE(rank);
+    CHECK(bytes_sent_by_rank(schedule, Phase::forward)[rank] == (visits * 64 + visited * (64 + 1) + lends) * kMiB);
+    CHECK(bytes_sent_by_rank(schedule, Phase::backward)[rank] ==
+          (visits * (64 + 2) + visited * 64 + borrows + again * (visits * 64 + lends)) * kMiB);
+    CHECK(between_nodes(schedule, rank, Phase::forward) == lends * kMiB);
+    double flops = 0;
+    for (const Op& op : schedule.ranks[rank].forward) flops += flops_of(schedule, rank, op.body);
+    CHECK(flops == Approx(least_flops(schedule.shape, schedule.mask, Phase::forward) / 16).epsilon(1e-3));
+  }
+}
+
 /// Keys that ranks need of others, of all ranks together.
 double needed_keys(const Schedule& schedule) {
   Token needed = 0;

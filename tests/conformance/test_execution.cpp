@@ -105,7 +105,7 @@ TEST_CASE("every strategy equals the oracle with every value of the options it h
       {"block", {"1", "7", "64"}},
       {"dkv-dtype", {"fp32", "bf16"}},
       {"kv", {"kept", "again"}},
-      {"moving", {"kv", "q", "cheaper", "balanced"}},
+      {"moving", {"kv", "q", "cheaper", "balanced", "tiles"}},
       {"exchange", {"direct", "hierarchical", "rounds", "joined"}}};
   std::vector<test::Choice> choices;
   for (const OptionField& field : option_fields()) {

@@ -39,10 +39,10 @@ void require_equal_to_oracle(const std::string& strategy, const Problem& problem
     }
 }
 
-/// Keys to queries, queries to keys, and mixed; all else that changes the programs.
+/// Keys to queries, queries to keys, mixed, and both to third groups; all else that changes the programs.
 std::vector<StrategyOptions> ways_to_move(const std::string& placement) {
   std::vector<StrategyOptions> result;
-  for (const Moving moving : {Moving::kv, Moving::q, Moving::cheaper})
+  for (const Moving moving : {Moving::kv, Moving::q, Moving::cheaper, Moving::tiles})
     for (const KvForBackward kv : {KvForBackward::kept, KvForBackward::again})
       for (const int stages : {1, 3}) result.push_back({.placement = placement, .stages = stages, .kv = kv, .moving = moving});
   return result;

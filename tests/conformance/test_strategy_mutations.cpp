@@ -27,8 +27,9 @@ TEST_CASE("mutations of every strategy: verify refuses them all, and what it acc
   const Problem problem = problem_on(shape, offsets_of(lengths), 4, 2);
   std::vector<Choice> choices = choices_for(problem);
   if (kind == AttentionKind::softmax)  // queries move where they do not by themselves on so few ranks
-    for (const KvForBackward kv : {KvForBackward::kept, KvForBackward::again})
-      choices.push_back({&find_strategy("hsap"), {1, 4}, {.placement = "zigzag", .stages = 2, .kv = kv, .moving = Moving::q}});
+    for (const Moving moving : {Moving::q, Moving::tiles})
+      for (const KvForBackward kv : {KvForBackward::kept, KvForBackward::again})
+        choices.push_back({&find_strategy("hsap"), {1, 4}, {.placement = "zigzag", .stages = 2, .kv = kv, .moving = moving}});
   std::size_t refused = 0, harmless = 0, skipped = 0;
   for (const Choice& choice : choices) {
     if (choice.options.stages == 4) continue;  // as many ops again, no new ones
