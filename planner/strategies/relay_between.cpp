@@ -7,7 +7,7 @@
 namespace hsap {
 
 StepsBetween::StepsBetween(const RelayNodes& nodes, Token least_rows, RelaySteps& result)
-    : nodes_(nodes), least_rows_(least_rows), outlets_(nodes, least_rows), gateways_(nodes, result) {}
+    : nodes_(nodes), least_rows_(least_rows), chooser_(nodes, least_rows), gateways_(nodes, result) {}
 
 void StepsBetween::plan(const RelayDocument& document) {
   find_sources(document);
@@ -16,8 +16,11 @@ void StepsBetween::plan(const RelayDocument& document) {
 
 void StepsBetween::find_sources(const RelayDocument& document) {
   sources_.clear();
-  for (const Outlet& outlet : outlets_.choose(document.pieces(), document.nodes()))
+  const Token end = document.pieces().back().rows.end;
+  for (; !outlets_.empty() && outlets_.front().rows.begin < end; outlets_ = outlets_.subspan(1)) {
+    const Outlet& outlet = outlets_.front();
     gateways_.leave(document, outlet.rows, outlet.holder, outlet.exit, sources_);
+  }
 }
 
 void StepsBetween::take_from_holders(const RelayDocument& document) {
@@ -41,7 +44,8 @@ void StepsBetween::land(const RelayDocument& document, const RelayDocument::Node
   Token total = 0;
   for (const HeldRows& held : coming_) total += held.rows.size();
   if (total == 0) return;
-  const bool by_all_nics = total >= static_cast<Token>(nodes_.groups(node.node)) * least_rows_;
+  const bool by_all_nics =
+      total >= static_cast<Token>(nodes_.groups(node.node)) * least_rows_ && chooser_.is_too_much_for(node.members);
   // The first stage gets the last rows: in a chain their holders are the nearest.
   StageCounter counter(total, nodes_.between_stages, least_rows_);
   for (const HeldRows& held : coming_)

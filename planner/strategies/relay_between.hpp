@@ -1,6 +1,7 @@
 // The steps of a document's rows between nodes, each of which takes what it needs from the nodes that hold it.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "planner/strategies/relay_document.hpp"
@@ -14,6 +15,10 @@ class StepsBetween {
  public:
   StepsBetween(const RelayNodes& nodes, Token least_rows, RelaySteps& result);
 
+  /// All documents first, so that it is known which NICs have most to send, and the end of them.
+  void expect(const RelayDocument& document) { chooser_.add(document.pieces(), document.nodes()); }
+  void choose_outlets() { outlets_ = chooser_.choose(); }
+  /// Then each document again, in token order.
   void plan(const RelayDocument& document);
 
  private:
@@ -26,7 +31,8 @@ class StepsBetween {
 
   const RelayNodes& nodes_;
   const Token least_rows_;
-  OutletChooser outlets_;
+  OutletChooser chooser_;
+  std::span<const Outlet> outlets_;  // of the documents that are not planned yet
   Gateways gateways_;
   std::vector<HeldRows> sources_, coming_;  // of the document at hand, and of one of its nodes, ascending
 };

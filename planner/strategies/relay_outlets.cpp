@@ -6,7 +6,7 @@ namespace hsap {
 
 namespace {
 
-/// A group that has this many times its share of what leaves its node passes some of it on, where shares are worth a message.
+/// A group that has this many times the share of the busiest NICs passes some of it on, where that share is worth a message.
 constexpr double kTooMuch = 1.25;
 
 }  // namespace
@@ -16,49 +16,29 @@ OutletChooser::OutletChooser(const RelayNodes& nodes, Token least_rows)
       least_rows_(std::max<Token>(1, least_rows)),
       held_(nodes.node_of_group.size()),
       load_(nodes.node_of_group.size()),
-      total_(static_cast<std::size_t>(nodes.nodes())) {}
+      wanted_(nodes.node_of_group.size()),
+      leaving_node_(static_cast<std::size_t>(nodes.nodes())),
+      entering_node_(static_cast<std::size_t>(nodes.nodes())) {}
 
-double OutletChooser::quota(int node) const {
-  return total_[static_cast<std::size_t>(node)] / (nodes_.first(node + 1) - nodes_.first(node));
-}
-
-const std::vector<Outlet>& OutletChooser::choose(std::span<const HeldPiece> pieces,
-                                                 std::span<const RelayDocument::Node> nodes) {
-  find_leaving(pieces, nodes);
-  for (const Leaving& leaving : leaving_)
-    if (!has_too_much(leaving.holder)) load(leaving.holder) = held(leaving.holder);
-  outlets_.clear();
-  for (const Leaving& leaving : leaving_) {
-    if (has_too_much(leaving.holder))
-      spread(leaving);
-    else
-      outlets_.push_back({leaving.rows, leaving.holder, leaving.holder});
-  }
-  for (const Leaving& leaving : leaving_) {  // ready for the next document
-    const int node = nodes_.node(leaving.holder);
-    total_[static_cast<std::size_t>(node)] = held(leaving.holder) = 0;
-    std::fill(load_.begin() + nodes_.first(node), load_.begin() + nodes_.first(node + 1), 0.0);
-  }
-  return outlets_;
-}
-
-bool OutletChooser::has_too_much(int group) {
-  const double share = quota(nodes_.node(group));
-  return held(group) > kTooMuch * share && share >= static_cast<double>(least_rows_);
-}
-
-void OutletChooser::find_leaving(std::span<const HeldPiece> pieces, std::span<const RelayDocument::Node> nodes) {
-  leaving_.clear();
+void OutletChooser::add(std::span<const HeldPiece> pieces, std::span<const RelayDocument::Node> nodes) {
+  elsewhere_.assign(nodes.size(), 0);
   for (const HeldPiece& piece : pieces) {
     const int node = nodes_.node(piece.group);
     Token copies = 0, rows = 0;
     needed_.clear();
-    for (const RelayDocument::Node& other : nodes) {
-      if (other.node == node) continue;
-      for_each_common(piece.rows, other.needs, [&](const TokenRange& common) {
+    for (std::size_t other = 0; other < nodes.size(); ++other) {
+      if (nodes[other].node == node) continue;
+      Token entering = 0;
+      for_each_common(piece.rows, nodes[other].needs, [&](const TokenRange& common) {
         needed_.push_back(common);
-        copies += common.size();
+        entering += common.size();
       });
+      copies += entering;
+      entering_node_[static_cast<std::size_t>(nodes[other].node)] += static_cast<double>(entering);
+      const int same = nodes_.first(nodes[other].node) + nodes_.position(piece.group);
+      const auto member = std::ranges::lower_bound(nodes[other].members, same, {}, &RelayDocument::Member::group);
+      const bool needs = member != nodes[other].members.end() && member->group == same && !member->needs.empty();
+      (needs ? wanted_[static_cast<std::size_t>(same)] : elsewhere_[other]) += static_cast<double>(entering);
     }
     if (copies == 0) continue;
     normalise(needed_);
@@ -66,17 +46,51 @@ void OutletChooser::find_leaving(std::span<const HeldPiece> pieces, std::span<co
     const double weight = static_cast<double>(copies) / static_cast<double>(rows);
     for (const TokenRange& range : needed_) leaving_.push_back({range, piece.group, weight});
     held(piece.group) += static_cast<double>(copies);
-    total_[static_cast<std::size_t>(node)] += static_cast<double>(copies);
+    leaving_node_[static_cast<std::size_t>(node)] += static_cast<double>(copies);
   }
+  for (std::size_t node = 0; node < nodes.size(); ++node)
+    if (elsewhere_[node] > 0) share_among_needing(nodes[node].members, elsewhere_[node]);
+}
+
+void OutletChooser::share_among_needing(std::span<const RelayDocument::Member> members, double rows) {
+  const auto needs = [](const RelayDocument::Member& member) { return !member.needs.empty(); };
+  const auto needing = static_cast<double>(std::ranges::count_if(members, needs));
+  for (const RelayDocument::Member& member : members)
+    if (needs(member)) wanted_[static_cast<std::size_t>(member.group)] += rows / needing;
+}
+
+bool OutletChooser::is_too_much_for(std::span<const RelayDocument::Member> members) const {
+  return std::any_of(members.begin(), members.end(), [&](const RelayDocument::Member& member) {
+    return !member.needs.empty() && wanted_[static_cast<std::size_t>(member.group)] > share_;
+  });
+}
+
+const std::vector<Outlet>& OutletChooser::choose() {
+  for (int node = 0; node < nodes_.nodes(); ++node) {
+    const auto n = static_cast<std::size_t>(node);
+    share_ = std::max(share_, std::max(leaving_node_[n], entering_node_[n]) / nodes_.groups(node));
+  }
+  for (std::size_t group = 0; group < held_.size(); ++group)
+    load_[group] = has_too_much(static_cast<int>(group)) ? 0 : held_[group];
+  for (const Leaving& leaving : leaving_) {
+    if (has_too_much(leaving.holder))
+      spread(leaving);
+    else
+      outlets_.push_back({leaving.rows, leaving.holder, leaving.holder});
+  }
+  return outlets_;
+}
+
+bool OutletChooser::has_too_much(int group) {
+  return held(group) > kTooMuch * share_ && share_ >= static_cast<double>(least_rows_);
 }
 
 void OutletChooser::spread(Leaving leaving) {
   TokenRange& rows = leaving.rows;
-  const double most = quota(nodes_.node(leaving.holder));
   for (int exit = leaving.holder; rows.size() > 0; exit = emptiest(leaving.holder)) {
-    Token taken = std::min(rows.size(), static_cast<Token>(std::max(0.0, most - load(exit)) / leaving.weight));
+    Token taken = std::min(rows.size(), static_cast<Token>(std::max(0.0, share_ - load(exit)) / leaving.weight));
     if (exit != leaving.holder) taken = std::min(rows.size(), std::max(taken, least_rows_));
-    if (rows.size() - taken < least_rows_ || load(emptiest(leaving.holder)) >= most) taken = rows.size();
+    if (rows.size() - taken < least_rows_ || load(emptiest(leaving.holder)) >= share_) taken = rows.size();
     if (taken > 0) outlets_.push_back({{rows.begin, rows.begin + taken}, leaving.holder, exit});
     load(exit) += static_cast<double>(taken) * leaving.weight;
     rows.begin += taken;

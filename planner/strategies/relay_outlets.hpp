@@ -1,6 +1,7 @@
-// By whose NIC rows leave a node. A group sends its own rows; where one holds most of what other nodes need of a document,
-// parts of it go over the island to groups with less to send, so that all NICs of the node work. Gradients come back the same
-// way.
+// By whose NICs rows leave a node, and where they may enter one. A group sends its own rows, and rows enter where they are
+// needed, as long as that takes the busiest NIC no longer than it takes the NICs of the busiest node in any case, over all
+// documents. What is too much for one group goes over the island, to or from others of its node. Gradients take the same ways
+// back.
 #pragma once
 
 #include <span>
@@ -22,10 +23,15 @@ class OutletChooser {
   /// Parts of fewer than `least_rows` rows stay where they are, and all rows where equal shares would be smaller.
   OutletChooser(const RelayNodes& nodes, Token least_rows);
 
-  /// Outlets of all rows of a document that some other node needs, in token order; valid until the next call. `pieces` = those
-  /// of the document, in token order; `nodes` = what its nodes need, whose own rows count for nothing. O(pieces x needs of
-  /// nodes + outlets).
-  const std::vector<Outlet>& choose(std::span<const HeldPiece> pieces, std::span<const RelayDocument::Node> nodes);
+  /// A document: its pieces, in token order, and what its nodes need, whose own rows count for nothing. O(pieces x needs of
+  /// nodes).
+  void add(std::span<const HeldPiece> pieces, std::span<const RelayDocument::Node> nodes);
+  /// After all documents were added: outlets of all rows that some other node needs, in token order. O(outlets x groups of a
+  /// node).
+  const std::vector<Outlet>& choose();
+  /// After that: whether some of the members, which need rows of other nodes, would have far more to take in than others, if
+  /// all rows entered a node where they are needed.
+  bool is_too_much_for(std::span<const RelayDocument::Member> members) const;
 
  private:
   struct Leaving {
@@ -36,10 +42,8 @@ class OutletChooser {
 
   double& held(int group) { return held_[static_cast<std::size_t>(group)]; }
   double& load(int group) { return load_[static_cast<std::size_t>(group)]; }
-  /// An equal share of what leaves a node.
-  double quota(int node) const;
   bool has_too_much(int group);
-  void find_leaving(std::span<const HeldPiece> pieces, std::span<const RelayDocument::Node> nodes);
+  void share_among_needing(std::span<const RelayDocument::Member> members, double rows);
   /// The outlets of rows whose holder has more than its share to send.
   void spread(Leaving rows);
   /// The other group of the node that sends least.
@@ -47,10 +51,13 @@ class OutletChooser {
 
   const RelayNodes& nodes_;
   const Token least_rows_;
-  std::vector<Leaving> leaving_;
+  std::vector<Leaving> leaving_;     // of all documents
+  std::vector<double> elsewhere_;    // [node of the document at hand] rows that no group in the position of their holder needs
   std::vector<TokenRange> needed_;   // of the piece at hand
   std::vector<double> held_, load_;  // [group] copies of rows that leave the node: of those that it holds, and that it sends
-  std::vector<double> total_;        // [node] all of them
+  std::vector<double> wanted_;       // [group] rows that enter at it, if rows enter nodes where they are needed
+  std::vector<double> leaving_node_, entering_node_;  // [node] all of them, and copies that come to it
+  double share_ = 0;                                  // a NIC's equal share of what leaves or enters its node, the largest
   std::vector<Outlet> outlets_;
 };
 

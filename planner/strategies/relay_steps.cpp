@@ -125,6 +125,13 @@ RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<const To
   }
   RelayDocument document(mask, nodes);
   StepsBetween between(nodes, least_rows, result);
+  if (nodes.nodes() > 1) {
+    for_each_document(pieces, [&](std::span<const HeldPiece> of_document) {
+      document.read(of_document);
+      between.expect(document);
+    });
+    between.choose_outlets();
+  }
   for_each_document(pieces, [&](std::span<const HeldPiece> of_document) {
     document.read(of_document);
     inside.plan(document);
