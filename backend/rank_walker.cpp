@@ -263,7 +263,7 @@ std::vector<Index> RankWalker::decaying_rows(const Slice& rows) const {
 }
 
 TokenRange RankWalker::range_of(const Slice& slice) const {
-  const auto& ranges = schedule_.tokens(slice.tokens).ranges();
+  const Ranges ranges = schedule_.tokens(slice.tokens).ranges();
   require(ranges.size() == 1);
   return ranges.front();
 }

@@ -18,7 +18,7 @@ class AscendingRows {
   }
 
  private:
-  const std::vector<TokenRange>& ranges_;
+  const Ranges ranges_;
   std::size_t range_ = 0;
   Index rows_before_ = 0;
 };

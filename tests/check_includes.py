@@ -27,7 +27,7 @@ LIBRARIES = (
     ("simgrid/", ("sim",)),
     ("xbt", ("sim",)),
     ("boost/graph/", ("planner/inputs",)),
-    ("boost/", ("planner/inputs", "planner/placement", "planner/ir/schedule.hpp")),
+    ("boost/", ("planner/inputs", "planner/placement", "planner/ir/in_place_list.hpp")),
     ("yaml-cpp/", ("planner/inputs",)),
     ("cuda", ("backend/cuda",)),
     ("nccl", ("backend/cuda",)),

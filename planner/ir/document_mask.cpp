@@ -59,7 +59,7 @@ class PrefixCounts {
     sum_ += (t - at_) * count_;
     at_ = t;
   }
-  const std::vector<TokenRange>& ranges_;
+  const Ranges ranges_;
   std::size_t range_ = 0;
   Token at_;
   std::int64_t count_ = 0;  // keys of the document below at_
@@ -152,7 +152,7 @@ SeeingQueries DocumentMask::queries_seeing(std::size_t document, TokenRange keys
 std::int64_t DocumentMask::pairs(const TokenSet& queries, const TokenSet& keys) const {
   std::int64_t total = 0;
   std::size_t document = 0;
-  const auto& ranges = queries.ranges();
+  const Ranges ranges = queries.ranges();
   for (std::size_t i = 0; i < ranges.size();) {
     if (offsets_[document + 1] <= ranges[i].begin) document = document_of(ranges[i].begin);
     // All query ranges that reach into this document, one after another; `i` stays on a range that goes on in the next one.

@@ -15,7 +15,6 @@
 //  * Bytes, FLOPs and memory are computed from the ops (work.hpp, memory.hpp), never stored.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,6 +25,7 @@
 #include "planner/ir/attention_shape.hpp"
 #include "planner/ir/document_mask.hpp"
 #include "planner/ir/ids.hpp"
+#include "planner/ir/in_place_list.hpp"
 #include "planner/ir/label.hpp"
 #include "planner/ir/token_set.hpp"
 
@@ -81,18 +81,6 @@ struct Slice {
   TokenSetId tokens = 0;
   HeadRange heads;
   bool operator==(const Slice&) const = default;
-};
-
-/// A list whose first `Size` elements are kept in place, without an allocation of their own. Its move throws nothing, which
-/// boost does not promise: without that, a std::vector of what holds such lists would copy them whenever it grows.
-template <class Element, std::size_t Size>
-struct InPlaceList : boost::container::small_vector<Element, Size> {
-  using boost::container::small_vector<Element, Size>::small_vector;
-  InPlaceList() = default;
-  InPlaceList(const InPlaceList&) = default;
-  InPlaceList(InPlaceList&&) noexcept = default;
-  InPlaceList& operator=(const InPlaceList&) = default;
-  InPlaceList& operator=(InPlaceList&&) noexcept = default;
 };
 
 /// Parts of a message: nearly always one or two, and very many such lists in a schedule.

@@ -12,16 +12,24 @@ namespace {
 constexpr std::size_t kFewRanges = 8;
 
 /// First range that ends after `token`.
-std::vector<TokenRange>::const_iterator range_reaching(const std::vector<TokenRange>& ranges, Token token) {
+Ranges::iterator range_reaching(Ranges ranges, Token token) {
   return std::upper_bound(ranges.begin(), ranges.end(), token, [](Token t, const TokenRange& r) { return t < r.end; });
+}
+
+Ranges normalised(std::vector<TokenRange>& ranges) {
+  normalise(ranges);
+  return ranges;
 }
 
 }  // namespace
 
 TokenSet::TokenSet(std::initializer_list<TokenRange> ranges) : TokenSet(std::vector<TokenRange>(ranges)) {}
 
-TokenSet::TokenSet(std::vector<TokenRange> ranges) : ranges_(std::move(ranges)) {
-  normalise(ranges_);
+TokenSet::TokenSet(std::vector<TokenRange> ranges) : TokenSet(normalised(ranges)) {}
+
+TokenSet TokenSet::of_normalised(Ranges ranges) { return TokenSet(ranges); }
+
+TokenSet::TokenSet(Ranges ranges) : ranges_(ranges.begin(), ranges.end()) {
   const bool many = ranges_.size() > kFewRanges;
   if (many) rows_before_.reserve(ranges_.size());
   for (const TokenRange& range : ranges_) {
@@ -45,14 +53,14 @@ void normalise(std::vector<TokenRange>& ranges) {
 }
 
 bool TokenSet::contains(Token token) const {
-  const auto range = range_reaching(ranges_, token);
-  return range != ranges_.end() && range->begin <= token;
+  const auto range = range_reaching(ranges(), token);
+  return range != ranges().end() && range->begin <= token;
 }
 
 bool TokenSet::contains(const TokenSet& other) const {
   return std::all_of(other.ranges_.begin(), other.ranges_.end(), [&](const TokenRange& wanted) {
-    const auto range = range_reaching(ranges_, wanted.begin);
-    return range != ranges_.end() && range->begin <= wanted.begin && wanted.end <= range->end;
+    const auto range = range_reaching(ranges(), wanted.begin);
+    return range != ranges().end() && range->begin <= wanted.begin && wanted.end <= range->end;
   });
 }
 
@@ -60,19 +68,19 @@ bool TokenSet::intersects(const TokenSet& other) const {
   const TokenSet& few = ranges_.size() < other.ranges_.size() ? *this : other;
   const TokenSet& many = &few == this ? other : *this;
   return std::any_of(few.ranges_.begin(), few.ranges_.end(), [&](const TokenRange& r) {
-    const auto range = range_reaching(many.ranges_, r.begin);
-    return range != many.ranges_.end() && range->begin < r.end;
+    const auto range = range_reaching(many.ranges(), r.begin);
+    return range != many.ranges().end() && range->begin < r.end;
   });
 }
 
 Token TokenSet::row_of(Token token) const {
-  const auto range = range_reaching(ranges_, token);
-  if (range == ranges_.end()) return size_;
+  const auto range = range_reaching(ranges(), token);
+  if (range == ranges().end()) return size_;
   Token before = 0;
   if (!rows_before_.empty())
-    before = rows_before_[static_cast<std::size_t>(range - ranges_.begin())];
+    before = rows_before_[static_cast<std::size_t>(range - ranges().begin())];
   else
-    for (auto earlier = ranges_.begin(); earlier != range; ++earlier) before += earlier->size();
+    for (auto earlier = ranges().begin(); earlier != range; ++earlier) before += earlier->size();
   return before + std::max<Token>(0, token - range->begin);
 }
 

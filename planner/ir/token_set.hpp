@@ -3,9 +3,11 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "planner/ir/ids.hpp"
+#include "planner/ir/in_place_list.hpp"
 
 namespace hsap {
 
@@ -17,6 +19,9 @@ struct TokenRange {
   bool operator==(const TokenRange&) const = default;
 };
 
+/// Ranges that ascend and do not overlap.
+using Ranges = std::span<const TokenRange>;
+
 /// @post ranges() ascend, none is empty, and no two touch: equal sets have equal ranges.
 class TokenSet {
  public:
@@ -24,8 +29,11 @@ class TokenSet {
   TokenSet(std::initializer_list<TokenRange> ranges);
   /// Ranges in any order, empty ones allowed, overlaps merged. O(n log n), O(n) when they are already sorted.
   explicit TokenSet(std::vector<TokenRange> ranges);
+  /// Ranges that are normalised.
+  static TokenSet of_normalised(Ranges ranges);
 
-  const std::vector<TokenRange>& ranges() const { return ranges_; }
+  /// Valid as long as the set stays where it is.
+  Ranges ranges() const { return {ranges_.data(), ranges_.size()}; }
   Token size() const { return size_; }
   bool empty() const { return ranges_.empty(); }
   bool contains(Token token) const;
@@ -39,7 +47,9 @@ class TokenSet {
   bool operator==(const TokenSet& other) const { return ranges_ == other.ranges_; }
 
  private:
-  std::vector<TokenRange> ranges_;
+  explicit TokenSet(Ranges ranges);
+
+  InPlaceList<TokenRange, 2> ranges_;
   std::vector<Token> rows_before_;  // rows_before_[i] = members in ranges_[0..i); empty for few ranges
   Token size_ = 0;
 };

@@ -62,7 +62,7 @@ HeadExchange::HeadExchange(ProgramBuilder& builder, const std::vector<RankId>& g
     : builder_(&builder) {
   std::vector<TokenRange> all;
   for (const RankId rank : group) {
-    const auto& ranges = builder.tokens(builder.program(rank).tokens).ranges();
+    const Ranges ranges = builder.tokens(builder.program(rank).tokens).ranges();
     all.insert(all.end(), ranges.begin(), ranges.end());
   }
   const TokenSetId tokens = builder.intern(TokenSet(std::move(all)));

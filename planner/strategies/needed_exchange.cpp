@@ -327,7 +327,7 @@ std::vector<StageWork> work_of(ProgramBuilder& builder, TokenSetId own, const st
   std::vector<std::vector<TokenRange>> keys(static_cast<std::size_t>(stages)), visitors(keys.size());
   for (const Move* move : in) {
     auto& ranges = (move->what == Moving::kv ? keys : visitors)[static_cast<std::size_t>(move->stage)];
-    const auto& rows = builder.tokens(move->rows).ranges();
+    const Ranges rows = builder.tokens(move->rows).ranges();
     ranges.insert(ranges.end(), rows.begin(), rows.end());
   }
   std::vector<StageWork> result;

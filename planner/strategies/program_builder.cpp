@@ -53,6 +53,7 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
   const HeadRange query{0, problem.shape.query_heads};
   const HeadRange kv{0, problem.shape.kv_heads};
   for (RankId rank = 0; rank < owned.size(); ++rank) {
+    schedule_.ranks[rank].buffers.reserve(8);
     const TokenSetId tokens = intern(owned[rank]);
     const auto boundary = [&](Role role, Label name) {
       return add_buffer(rank, role, problem.shape.dtype, tokens, has_query_heads(role) ? query : kv, name);
@@ -73,7 +74,7 @@ TokenSetId ProgramBuilder::intern(std::span<const TokenRange> ranges) {
     if (hash_of_set_[set] == hash && std::ranges::equal(tokens(set).ranges(), ranges)) return set;
   }
   const auto id = static_cast<TokenSetId>(schedule_.token_sets.size());
-  schedule_.token_sets.emplace_back(std::vector<TokenRange>(ranges.begin(), ranges.end()));
+  schedule_.token_sets.push_back(TokenSet::of_normalised(ranges));
   hash_of_set_.push_back(hash);
   if (2 * hash_of_set_.size() > slots_.size())
     make_slots(2 * slots_.size());
@@ -109,15 +110,6 @@ BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSe
   return static_cast<BufferId>(buffers.size() - 1);
 }
 
-Slice ProgramBuilder::whole(RankId rank, BufferId buffer) const {
-  const Buffer& b = schedule_.buffer(rank, buffer);
-  return {buffer, b.tokens, b.heads};
-}
-
-Slice ProgramBuilder::rows(RankId rank, BufferId buffer, TokenSetId tokens) const {
-  return {buffer, tokens, schedule_.buffer(rank, buffer).heads};
-}
-
 void ProgramBuilder::add_message(std::vector<Message>& messages, RankId peer, const std::vector<Slice>& parts) const {
   Message message{peer, {}};
   for (const Slice& slice : parts)
@@ -148,9 +140,7 @@ void ProgramBuilder::complete(RankId rank) {
 class ProgramBuilder::OpAccesses {
  public:
   OpAccesses(ProgramBuilder& builder, PhaseUse& use, OpIndex op, int stream)
-      : builder_(builder), use_(use), op_(op), stream_(static_cast<std::size_t>(stream)), stream_bit_(1U << stream) {
-    latest_.fill(kNone);
-  }
+      : builder_(builder), use_(use), op_(op), stream_(static_cast<std::size_t>(stream)), stream_bit_(1U << stream) {}
   void read(const Slice& slice) {
     BufferUse& buffer = use_.buffers[slice.buffer];
     wait_for(slice, buffer.write);
@@ -164,8 +154,8 @@ class ProgramBuilder::OpAccesses {
   }
   OpList after() const {
     OpList after;
-    for (const std::int64_t op : latest_)
-      if (op != kNone) after.push_back(static_cast<OpIndex>(op));
+    for (const OpIndex number : latest_)
+      if (number > 0) after.push_back(number - 1);
     std::sort(after.begin(), after.end());
     return after;
   }
@@ -179,18 +169,17 @@ class ProgramBuilder::OpAccesses {
     for (; streams != 0; streams &= streams - 1) {
       const auto stream = static_cast<std::size_t>(std::countr_zero(streams));
       for (int access = accesses.of_stream[stream]; access != kNone;) {  // latest first
-        const Access& earlier = use_.accesses[static_cast<std::size_t>(access)];
-        if (earlier.op <= latest_[stream]) break;
-        if (builder_.overlap(slice, earlier)) latest_[stream] = earlier.op;
+        const Access& earlier = use_.accesses[static_cast<std::size_t>(access) - 1];
+        if (earlier.op < latest_[stream]) break;
+        if (builder_.overlap(slice, earlier)) latest_[stream] = earlier.op + 1;
         access = earlier.before;
       }
     }
   }
   void note(const Slice& slice, LatestAccesses& accesses) {
     int& last = accesses.of_stream[stream_];
-    const auto index = static_cast<int>(use_.accesses.size());
     use_.accesses.push_back({op_, slice.tokens, slice.heads, last});
-    last = index;
+    last = static_cast<int>(use_.accesses.size());
     accesses.streams |= stream_bit_;
   }
 
@@ -199,7 +188,7 @@ class ProgramBuilder::OpAccesses {
   const OpIndex op_;
   const std::size_t stream_;
   const unsigned stream_bit_;
-  std::array<std::int64_t, kStreams> latest_;  // op of each stream that the op must wait for, or kNone
+  std::array<OpIndex, kStreams> latest_{};  // 1 + the op of each stream that the op must wait for, or 0
 };
 
 template <class Body>

@@ -35,8 +35,13 @@ class ProgramBuilder {
   void reserve(RankId rank, std::size_t buffers, std::size_t forward_ops, std::size_t backward_ops);
   BufferId add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, Label name);
 
-  Slice whole(RankId rank, BufferId buffer) const;
-  Slice rows(RankId rank, BufferId buffer, TokenSetId tokens) const;
+  Slice whole(RankId rank, BufferId buffer) const {
+    const Buffer& b = schedule_.buffer(rank, buffer);
+    return {buffer, b.tokens, b.heads};
+  }
+  Slice rows(RankId rank, BufferId buffer, TokenSetId tokens) const {
+    return {buffer, tokens, schedule_.buffer(rank, buffer).heads};
+  }
   static Slice part(BufferId buffer, TokenSetId tokens, HeadRange heads) { return {buffer, tokens, heads}; }
 
   /// A message of the parts that have rows; not added when none has.
@@ -62,18 +67,18 @@ class ProgramBuilder {
 
  private:
   static constexpr int kStreams = 3;  // compute and at most two for communication
-  static constexpr int kNone = -1;
+  static constexpr int kNone = 0;
 
   /// What an op did to a buffer.
   struct Access {
     OpIndex op;
     TokenSetId tokens;
     HeadRange heads;
-    int before;  ///< index of the access before this one, of the same kind and stream to the same buffer, or kNone
+    int before;  ///< number of the access before this one, of the same kind and stream to the same buffer, or kNone
   };
-  /// The latest access of each stream to one buffer in one phase, of one kind: indices into the accesses of the phase.
+  /// The latest access of each stream to one buffer in one phase, of one kind: numbers of accesses of the phase, from 1 on.
   struct LatestAccesses {
-    std::array<int, kStreams> of_stream{kNone, kNone, kNone};
+    std::array<int, kStreams> of_stream{};
     unsigned streams = 0;  ///< bit s: stream s has one
   };
   struct BufferUse {

@@ -2,15 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
 #include "planner/ir/token_set.hpp"
 
 namespace hsap {
-
-/// Ranges that ascend and do not overlap.
-using Ranges = std::span<const TokenRange>;
 
 /// Calls visit(range) for the parts of `rows` inside the ranges.
 template <class Visit>

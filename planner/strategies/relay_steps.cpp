@@ -86,7 +86,7 @@ std::vector<double> own_pairs(const DocumentMask& mask, const std::vector<const 
   for (int node = 0; node < nodes.nodes(); ++node) {
     std::vector<TokenRange> ranges;
     for (int g = nodes.first(node); g < nodes.first(node + 1); ++g) {
-      const std::vector<TokenRange>& held = groups[static_cast<std::size_t>(g)]->ranges();
+      const Ranges held = groups[static_cast<std::size_t>(g)]->ranges();
       ranges.insert(ranges.end(), held.begin(), held.end());
     }
     const TokenSet held(std::move(ranges));

@@ -74,7 +74,8 @@ class Tiles {
 
   /// What comes to a group: all keys of its column, stage by stage, and the queries of its row that see some of them.
   void gather(int row, int group) {
-    std::vector<TokenRange> all = tokens(group).ranges();
+    std::vector<TokenRange> all;
+    add(all, tokens(group));
     for (TileStage& stage : tile(group).stages) {
       std::vector<TokenRange> come;
       for (const TileRows& keys : stage.from) add(come, builder_.tokens(keys.rows));

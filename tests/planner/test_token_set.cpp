@@ -8,7 +8,7 @@ using namespace hsap::test;
 
 namespace {
 
-std::vector<TokenRange> ranges(const TokenSet& set) { return set.ranges(); }
+std::vector<TokenRange> ranges(const TokenSet& set) { return {set.ranges().begin(), set.ranges().end()}; }
 
 /// Sorted, none empty, none touching, rows counted.
 void check_normal(const TokenSet& set) {
@@ -26,6 +26,9 @@ void check_normal(const TokenSet& set) {
 TEST_CASE("token set: ranges are sorted, merged when they overlap or touch, and empty ones dropped") {
   CHECK(ranges(TokenSet{{4, 6}, {0, 2}, {2, 3}, {5, 9}, {12, 12}}) == std::vector<TokenRange>{{0, 3}, {4, 9}});
   CHECK(TokenSet{{3, 3}}.empty());
+  const std::vector<TokenRange> normal{{0, 3}, {4, 9}, {11, 12}};  // more than a set keeps in place
+  CHECK(TokenSet::of_normalised(normal) == TokenSet{{0, 3}, {4, 9}, {11, 12}});
+  CHECK(TokenSet::of_normalised(normal).size() == 9);
   CHECK(TokenSet{{0, 2}, {2, 4}} == TokenSet{{0, 4}});
   CHECK(TokenSet{{0, 10}, {2, 3}}.size() == 10);
 }

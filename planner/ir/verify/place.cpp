@@ -19,7 +19,7 @@ std::string describe_buffer(const Schedule& schedule, RankId rank, BufferId buff
 std::string describe(const TokenSet& tokens) {
   if (tokens.empty()) return "no token";
   constexpr std::size_t kShown = 2;
-  const auto& ranges = tokens.ranges();
+  const Ranges ranges = tokens.ranges();
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, ranges.size()); ++i)
     text += (i == 0 ? "[" : " [") + std::to_string(ranges[i].begin) + ", " + std::to_string(ranges[i].end) + ")";

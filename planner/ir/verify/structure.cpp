@@ -49,7 +49,7 @@ void check_degrees(const Schedule& schedule) {
 void check_token_sets(const Schedule& schedule) {
   const Token tokens = schedule.mask.tokens();
   for (std::size_t id = 0; id < schedule.token_sets.size(); ++id) {
-    const auto& ranges = schedule.token_sets[id].ranges();
+    const Ranges ranges = schedule.token_sets[id].ranges();
     if (!ranges.empty() && (ranges.front().begin < 0 || ranges.back().end > tokens))
       throw InvalidInput("token sets: set " + std::to_string(id) + " reaches from " + std::to_string(ranges.front().begin) +
                          " to " + std::to_string(ranges.back().end) + ", the batch from 0 to " + std::to_string(tokens));
@@ -75,7 +75,7 @@ void check_buffers(const Schedule& schedule, RankId rank) {
     if (is_state(buffer.role) && schedule.mask.rule() != MaskRule{})
       throw InvalidInput(where() + ": a state sums all earlier tokens of a document, which is the causal mask rule; found \"" +
                          to_string(schedule.mask.rule()) + "\"");
-    const auto& ranges = schedule.tokens(buffer.tokens).ranges();
+    const Ranges ranges = schedule.tokens(buffer.tokens).ranges();
     if (is_state(buffer.role) && ranges.size() > 1)
       throw InvalidInput(where() + " sums tokens " + describe(schedule.tokens(buffer.tokens)) +
                          ", expected one range: a state decays by distances that a gap would falsify");

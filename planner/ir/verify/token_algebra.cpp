@@ -52,8 +52,8 @@ TokenSetId TokenAlgebra::intersection(TokenSetId a, TokenSetId b) {
   if (a == kEmpty || b == kEmpty) return kEmpty;
   if (b < a) std::swap(a, b);
   // Most sets are one range or lie apart: no need to remember those.
-  const auto& ranges_a = (*this)[a].ranges();
-  const auto& ranges_b = (*this)[b].ranges();
+  const Ranges ranges_a = (*this)[a].ranges();
+  const Ranges ranges_b = (*this)[b].ranges();
   const TokenRange hull_a{ranges_a.front().begin, ranges_a.back().end};
   const TokenRange hull_b{ranges_b.front().begin, ranges_b.back().end};
   if (hull_a.end <= hull_b.begin || hull_b.end <= hull_a.begin) return kEmpty;
