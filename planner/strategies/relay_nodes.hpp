@@ -1,6 +1,7 @@
 // Which groups share a node, and in how many stages they meet: what the steps of a relayed exchange are planned on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -17,6 +18,15 @@ struct RelayNodes {
 
   int nodes() const { return static_cast<int>(first_group.size()) - 1; }
   int stages() const { return inside_stages + between_stages; }
+  /// What a round, or a step between nodes, is in the order of all stages. In rounds those inside alternate with the first
+  /// rounds, after what leaves nodes and one more.
+  int stage_of_round(int round) const { return round + (in_rounds ? std::min(round + 2, inside_stages) : inside_stages); }
+  /// The same of those inside.
+  int stage_inside(int part) const { return between_stages > 0 && part > 1 ? 2 * part - 1 : part; }
+  bool is_inside(int stage) const {
+    const bool alternates = in_rounds && between_stages > 0;
+    return alternates ? stage == 0 || (stage % 2 == 1 && stage < 2 * inside_stages - 2) : stage < inside_stages;
+  }
   /// Groups of a node are first(node) .. first(node + 1) - 1.
   int first(int node) const { return first_group[static_cast<std::size_t>(node)]; }
   int node(int group) const { return node_of_group[static_cast<std::size_t>(group)]; }

@@ -60,8 +60,9 @@ struct GroupRelays {
 };
 
 struct RelayPlan {
-  int inside_stages = 0;   ///< stages 0 .. inside_stages - 1
-  int stages = 0;          ///< all
+  int stages = 0;
+  std::vector<bool> is_inside;  ///< [stage] rows stay in their node
+  bool stays_inside = false;    ///< there is one node
   bool passes_on = false;  ///< rows that came from another node may leave for a third one, in a later stage
 
   /// Valid as long as the plan.

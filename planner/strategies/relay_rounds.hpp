@@ -30,9 +30,13 @@ class StepsInRounds {
   void set_deadlines();
   void take(const RelayCircle& circle, const UnitTransfer& transfer);
 
+  /// What groups need of others of their node and does not leave by theirs: comes in the last stage inside.
+  void plan_rest_inside(const std::deque<RelayDocument>& documents);
+
   const RelayNodes& nodes_;
   const Token least_rows_;
   const std::vector<double> own_pairs_;
+  RelaySteps& result_;
   Gateways gateways_;
   std::vector<RelayCircle> circles_;
 };
