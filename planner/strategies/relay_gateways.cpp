@@ -13,7 +13,7 @@ void Gateways::leave(const RelayDocument& document, const TokenRange& rows, int 
       exits.push_back({part, exit, 0, store});
       ArrivalRows& come = result_.arrivals[nodes_.arrival(exit, 0, store)];
       come.leaves = true;
-      if (store == Store::needed && !nodes_.in_rounds) return;  // they come anyway
+      if (store == Store::needed && !nodes_.in_rounds) return;
       append(come.rows, part);
       result_.add({.stage = 0, .hop = Hop::inside, .from = holder, .arrival = store}, exit, part);
     };

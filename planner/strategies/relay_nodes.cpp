@@ -12,7 +12,7 @@ namespace {
 /// The most stages that ways can tell apart (Way::number).
 constexpr int kMostStages = 4000;
 
-/// What leaves nodes, and the rest in so many stages that the first is soon there (1/4 of it, the next hidden by its attention).
+/// Stages inside in rounds: one for what leaves the node, and four for the rest, so that a group waits for a quarter of it.
 constexpr int kInsideInRounds = 1 + 4;
 
 /// Rounds in which what one node has can be in so many, when all that have it pass it on: log2, rounded up.

@@ -22,7 +22,7 @@ class Collector {
  public:
   Collector(ProgramBuilder& builder, const RelayNodes& nodes, RelaySteps steps)
       : builder_(builder), nodes_(nodes), groups_(nodes.node_of_group.size()), steps_(std::move(steps)) {
-        plan_.stages = nodes.in_rounds ? used_stages() : nodes.stages();
+    plan_.stages = nodes.in_rounds ? used_stages() : nodes.stages();
     for (int stage = 0; stage < plan_.stages; ++stage) plan_.is_inside.push_back(nodes.is_inside(stage));
     plan_.stays_inside = nodes.nodes() == 1;
     plan_.passes_on = nodes.in_rounds && nodes.nodes() > 1;

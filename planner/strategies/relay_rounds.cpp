@@ -13,9 +13,9 @@ namespace hsap {
 namespace {
 
 /// Units in a round: smaller ones fill rounds better, and make more messages.
-constexpr Token kUnitsPerRound = 2;
+constexpr Token kUnitsPerRound = 3;
 
-/// Of rows of a member with the keys of a unit that another node holds.
+/// Pairs of a member's rows with the keys of a unit of another node, as if all rows of a range saw what some of them see.
 double pairs_with(const RelayDocument& document, const RelayDocument::Member& member, std::span<const HeldRows> unit) {
   double pairs = 0;
   for (const TokenRange& rows : member.rows) {
@@ -93,7 +93,7 @@ void StepsInRounds::set_deadlines() {
     int group;
     std::size_t distance;
     double pairs;
-    long yield;  // about log2, so that units of a document with about the same come by distance
+    long yield;  // 2 log2 of pairs for a row, rounded
     UnitTransfer* transfer;
   };
   std::vector<Coming> coming;

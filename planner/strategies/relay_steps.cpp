@@ -115,9 +115,8 @@ RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<const To
   const std::vector<HeldPiece> pieces = cut_documents(mask, groups);
   if (nodes.nodes() > 1 && nodes.in_rounds) {
     std::deque<RelayDocument> documents;
-    for_each_document(pieces, [&](std::span<const HeldPiece> of_document) {
-      documents.emplace_back(mask, nodes).read(of_document);
-    });
+    for_each_document(pieces,
+                      [&](std::span<const HeldPiece> of_document) { documents.emplace_back(mask, nodes).read(of_document); });
     StepsInRounds(nodes, least_rows, own_pairs(mask, groups, nodes), result).plan(documents);
     return result;
   }

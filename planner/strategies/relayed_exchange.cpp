@@ -190,7 +190,7 @@ class Member {
   void bring_home(int stage) {
     leave_node();
     if (is_inside(stage)) {
-      if (plan_.stays_inside || stage > 0) send_back(stage, Hop::inside);  // else bring_home_leaving()
+      if (plan_.stays_inside || stage > 0) send_back(stage, Hop::inside);
       return;
     }
     send_back(stage, Hop::onward);
@@ -204,7 +204,7 @@ class Member {
     leaving_.reset();
   }
 
-  /// Where there are several nodes, gradients from others may go this way, too: so it comes last.
+  /// Where there are several nodes, gradients from others may go back by the first stage, too: so it comes last.
   void bring_home_leaving() {
     if (plan_.stays_inside) return;
     sum_up(0);
