@@ -51,7 +51,7 @@ void StepsBetween::land(const RelayDocument& document, const RelayDocument::Node
   for (const HeldRows& held : coming_)
     counter.split(held.rows, [&](int stage, const TokenRange& part) {
       gateways_.enter(document, node, {part, held.group, held.stage, held.store}, part, nodes_.position(held.group),
-                      by_all_nics, nodes_.inside_stages + stage);
+                      by_all_nics, nodes_.stage_of_round(stage));
     });
   gateways_.pass_on(node);
 }

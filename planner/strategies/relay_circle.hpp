@@ -23,9 +23,9 @@ class RelayCircle {
   /// The document stays where it is.
   explicit RelayCircle(const RelayDocument& document);
 
-  /// The rows that others need, in units of about `rows`, cut where other nodes begin to need them if that is worth a message
-  /// of `least` rows. A unit leaves by all NICs of its node, or by as many as get a quarter of `least` rows: several
-  /// NICs are done sooner with smaller messages.
+  /// The rows that others need, in units of at most `rows` if they have `least` then, cut where other nodes begin to need them
+  /// if that is worth a message of `least` rows. A unit leaves by all NICs of its node, or by as many as get a quarter of
+  /// `least` rows: several NICs are done sooner with smaller messages.
   void cut_units(Token rows, Token least, const RelayNodes& nodes, Gateways& gateways);
   /// Each unit to each place that needs some of it, by taker.
   void add_transfers(const RelayNodes& nodes);

@@ -34,6 +34,8 @@ class RelayDocument {
 
   std::span<const HeldPiece> pieces() const { return pieces_; }
   std::span<const Node> nodes() const { return document_nodes_; }  ///< ascending
+  /// Keys that some row of a range of the document sees.
+  VisibleKeys keys_seen_by(TokenRange rows) const { return mask_.keys_seen_by(pieces_.front().document, rows); }
   /// Empty for a group that holds none of its rows.
   Ranges needs_of_group(int group) const {
     const int member = member_of_group_[static_cast<std::size_t>(group)];

@@ -13,7 +13,7 @@ void Gateways::leave(const RelayDocument& document, const TokenRange& rows, int 
       exits.push_back({part, exit, 0, store});
       ArrivalRows& come = result_.arrivals[nodes_.arrival(exit, 0, store)];
       come.leaves = true;
-      if (store == Store::needed) return;  // they come anyway
+      if (store == Store::needed && !nodes_.in_rounds) return;
       append(come.rows, part);
       result_.add({.stage = 0, .hop = Hop::inside, .from = holder, .arrival = store}, exit, part);
     };
@@ -61,8 +61,8 @@ void Gateways::enter(const RelayDocument& document, const RelayDocument::Node& n
 
 void Gateways::pass_on(const RelayDocument::Node& node) {
   for (int position = 0; position < nodes_.groups(node.node); ++position)
-    for (int stage = nodes_.inside_stages; stage < nodes_.stages(); ++stage)
-      for (const Store store : {Store::needed, Store::passing}) pass_on(node, position, stage, store);
+    for (int round = 0; round < nodes_.between_stages; ++round)
+      for (const Store store : {Store::needed, Store::passing}) pass_on(node, position, nodes_.stage_of_round(round), store);
 }
 
 void Gateways::pass_on(const RelayDocument::Node& node, int position, int stage, Store store) {

@@ -22,6 +22,7 @@ class Gateways {
   Gateways(const RelayNodes& nodes, RelaySteps& result) : nodes_(nodes), result_(result) {}
 
   /// Rows of `holder` come to another group of its node, by whose NIC they will leave: adds them to `exits`, in token order.
+  /// In rounds they come in the first stage, needed there or not; else those that it needs come anyway.
   void leave(const RelayDocument& document, const TokenRange& rows, int holder, int exit, std::vector<HeldRows>& exits);
 
   /// Calls visit(part, group, store) for where rows enter a node, as a part of a piece that left its holder's node in a

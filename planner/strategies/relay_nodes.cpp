@@ -12,6 +12,9 @@ namespace {
 /// The most stages that ways can tell apart (Way::number).
 constexpr int kMostStages = 4000;
 
+/// Stages inside in rounds: one for what leaves the node, and four for the rest, so that a group waits for a quarter of it.
+constexpr int kInsideInRounds = 1 + 4;
+
 /// Rounds in which what one node has can be in so many, when all that have it pass it on: log2, rounded up.
 int rounds_to_reach(int nodes) { return static_cast<int>(std::bit_width(static_cast<unsigned>(nodes - 1))); }
 
@@ -29,6 +32,7 @@ RelayNodes::RelayNodes(const std::vector<int>& nodes_of_groups, const RelayRules
   if (nodes() == 1) {
     inside_stages = rules.stages;
   } else {
+    inside_stages = in_rounds ? kInsideInRounds : 1;
     full_stages = rules.stages;
     // A node may have twice as much to send as most have to take in, before rounds are full.
     between_stages = in_rounds ? 2 * rules.stages + rounds_to_reach(nodes()) : rules.stages;

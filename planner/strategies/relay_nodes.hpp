@@ -1,6 +1,7 @@
 // Which groups share a node, and in how many stages they meet: what the steps of a relayed exchange are planned on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -17,6 +18,15 @@ struct RelayNodes {
 
   int nodes() const { return static_cast<int>(first_group.size()) - 1; }
   int stages() const { return inside_stages + between_stages; }
+  /// Which of all stages the rounds, or stages between nodes, are. In rounds: two inside come before the first, one before
+  /// each other, as long as there are more.
+  int stage_of_round(int round) const { return round + (in_rounds ? std::min(round + 2, inside_stages) : inside_stages); }
+  /// Which of all the stages inside are, in rounds. @pre there are several nodes
+  static int stage_inside(int number) { return number < 2 ? number : 2 * number - 1; }
+  bool is_inside(int stage) const {
+    const bool alternate = in_rounds && nodes() > 1;
+    return alternate ? stage == 0 || (stage % 2 == 1 && stage < 2 * inside_stages - 2) : stage < inside_stages;
+  }
   /// Groups of a node are first(node) .. first(node + 1) - 1.
   int first(int node) const { return first_group[static_cast<std::size_t>(node)]; }
   int node(int group) const { return node_of_group[static_cast<std::size_t>(group)]; }
@@ -30,9 +40,9 @@ struct RelayNodes {
   std::vector<int> node_of_group;  ///< counted from 0 without a gap
   std::vector<int> first_group;    ///< of each node, and the number of groups
   bool in_rounds = false;          ///< RelayRules::in_rounds
-  int inside_stages = 1;
-  int between_stages = 0;  ///< in rounds: the most that there may be
-  int full_stages = 0;     ///< RelayRules::stages, between nodes
+  int inside_stages = 1;           ///< in rounds, of several nodes: the first for what leaves the node by another group's NIC
+  int between_stages = 0;          ///< in rounds: the most that there may be
+  int full_stages = 0;             ///< RelayRules::stages, between nodes
 };
 
 }  // namespace hsap

@@ -22,8 +22,9 @@ class Collector {
  public:
   Collector(ProgramBuilder& builder, const RelayNodes& nodes, RelaySteps steps)
       : builder_(builder), nodes_(nodes), groups_(nodes.node_of_group.size()), steps_(std::move(steps)) {
-    plan_.inside_stages = nodes.inside_stages;
     plan_.stages = nodes.in_rounds ? used_stages() : nodes.stages();
+    for (int stage = 0; stage < plan_.stages; ++stage) plan_.is_inside.push_back(nodes.is_inside(stage));
+    plan_.stays_inside = nodes.nodes() == 1;
     plan_.passes_on = nodes.in_rounds && nodes.nodes() > 1;
     number_.resize(steps_.arrivals.size(), kNone);
   }
@@ -59,7 +60,7 @@ class Collector {
   }
 
   int used_stages() const {
-    int used = plan_.inside_stages;
+    int used = 1;
     for (const RelayStep& step : steps_.steps) used = std::max(used, way_of(step.way).stage + 1);
     return used;
   }
@@ -73,7 +74,7 @@ class Collector {
         if (come.rows.empty()) continue;
         if (nodes_.in_rounds) normalise(come.rows), normalise(come.entered);  // they came in any order
         number_[arrival] = count++;
-        const bool leaves = stage < plan_.inside_stages && come.leaves;
+        const bool leaves = nodes_.is_inside(stage) && come.leaves;
         const TokenSetId rows = builder_.intern(come.rows);
         plan_.arrivals.push_back({stage, store == Store::needed, rows, leaves ? rows : builder_.intern(come.entered)});
       }

@@ -8,8 +8,10 @@
 //             node, where it can in the same position of its node, so that a message stays on its rail
 //   onward    gateway -> group of the same node that needs the rows
 //
-// Stages are numbered in the order of forward: those inside first, then those between nodes (with their way onward). All groups
-// meet in the order of stages and hops, so nobody waits for ever. A stage's messages of one hop are posted together and share
+// Stages are numbered in the order of forward: those inside first, then those between nodes (with their way onward). In rounds
+// only what leaves the node by another group's NIC comes first, for the first round waits for it; the rest inside comes in
+// several stages, which alternate with the first rounds. All groups meet in the order of stages and hops, so nobody waits for
+// ever. A stage's messages of one hop are posted together and share
 // ports; where a node has more to send than others, stages are better planned as rounds (round_schedule.hpp).
 #pragma once
 
@@ -60,9 +62,10 @@ struct GroupRelays {
 };
 
 struct RelayPlan {
-  int inside_stages = 0;   ///< stages 0 .. inside_stages - 1
-  int stages = 0;          ///< all
-  bool passes_on = false;  ///< rows that came from another node may leave for a third one, in a later stage
+  int stages = 0;
+  std::vector<bool> is_inside;  ///< [stage] rows stay in their node
+  bool stays_inside = false;    ///< there is one node
+  bool passes_on = false;       ///< rows that came from another node may leave for a third one, in a later stage
 
   /// Valid as long as the plan.
   GroupRelays of_group(std::size_t group) const {

@@ -1,21 +1,35 @@
 #include "planner/strategies/relay_rounds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 #include <utility>
+
+#include "planner/strategies/stage_counter.hpp"
 
 namespace hsap {
 
 namespace {
 
 /// Units in a round: smaller ones fill rounds better, and make more messages.
-constexpr Token kUnitsPerRound = 2;
+constexpr Token kUnitsPerRound = 3;
+
+/// Pairs of a member's rows with the keys of a unit of another node, as if all rows of a range saw what some of them see.
+double pairs_with(const RelayDocument& document, const RelayDocument::Member& member, std::span<const HeldRows> unit) {
+  double pairs = 0;
+  for (const TokenRange& rows : member.rows) {
+    const VisibleKeys keys = document.keys_seen_by(rows);
+    for (const TokenRange& seen : {keys.sinks, keys.main})
+      pairs += static_cast<double>(rows.size()) * static_cast<double>(common_rows(unit, {&seen, 1}));
+  }
+  return pairs;
+}
 
 }  // namespace
 
 StepsInRounds::StepsInRounds(const RelayNodes& nodes, Token least_rows, std::vector<double> own_pairs, RelaySteps& result)
-    : nodes_(nodes), least_rows_(least_rows), own_pairs_(std::move(own_pairs)), gateways_(nodes, result) {}
+    : nodes_(nodes), least_rows_(least_rows), own_pairs_(std::move(own_pairs)), result_(result), gateways_(nodes, result) {}
 
 void StepsInRounds::plan(const std::deque<RelayDocument>& documents) {
   for (const RelayDocument& document : documents) circles_.emplace_back(document);
@@ -24,6 +38,7 @@ void StepsInRounds::plan(const std::deque<RelayDocument>& documents) {
     circle.cut_units(rows_of_round / kUnitsPerRound, least_rows_, nodes_, gateways_);
     circle.add_transfers(nodes_);
   }
+  plan_rest_inside(documents);
   set_deadlines();
   std::vector<TransferCircle*> transfers;
   for (RelayCircle& circle : circles_) transfers.push_back(&circle.transfers);
@@ -36,6 +51,33 @@ void StepsInRounds::plan(const std::deque<RelayDocument>& documents) {
         gateways_.pass_on(*circle.places()[of_circle[i].taker].node);
     }
   }
+}
+
+void StepsInRounds::plan_rest_inside(const std::deque<RelayDocument>& documents) {
+  std::vector<TokenRange> rest;
+  for (int group = 0; group < nodes_.first(nodes_.nodes()); ++group)
+    normalise(result_.arrivals[nodes_.arrival(group, 0, Store::needed)].rows);
+  for (const RelayDocument& document : documents)
+    for (const RelayDocument::Node& node : document.nodes())
+      for (const RelayDocument::Member& to : node.members) {
+        const Ranges leaving = result_.arrivals[nodes_.arrival(to.group, 0, Store::needed)].rows;
+        for (const RelayDocument::Member& from : node.members) {
+          if (from.group == to.group) continue;
+          rest.clear();
+          Token total = 0;
+          for (const TokenRange& held : from.rows)
+            for_each_common(held, to.needs, [&](const TokenRange& needed) {
+              for_each_gap(needed, leaving, [&](const TokenRange& range) { rest.push_back(range), total += range.size(); });
+            });
+          StageCounter counter(total, nodes_.inside_stages - 1, least_rows_);
+          for (const TokenRange& rows : rest)
+            counter.split(rows, [&](int which, const TokenRange& part) {
+              const int stage = nodes_.stage_inside(which + 1);
+              result_.add({.stage = stage, .hop = Hop::inside, .from = from.group}, to.group, part);
+              result_.arrivals[nodes_.arrival(to.group, stage, Store::needed)].rows.push_back(part);
+            });
+        }
+      }
 }
 
 Token StepsInRounds::most_entering() const {
@@ -51,22 +93,28 @@ void StepsInRounds::set_deadlines() {
     int group;
     std::size_t distance;
     double pairs;
+    long yield;  // 2 log2 of pairs for a row, rounded
     UnitTransfer* transfer;
   };
   std::vector<Coming> coming;
   for (RelayCircle& circle : circles_)
     for (UnitTransfer& transfer : circle.transfers.transfers) {
       transfer.deadline = std::numeric_limits<double>::infinity();
-      for (const RelayDocument::Member& member : circle.places()[transfer.taker].node->members) {
-        const Token needed = common_rows(circle.pieces_of(transfer.unit), member.needs);
-        if (needed == 0) continue;
-        Token held = 0;
-        for (const TokenRange& range : member.rows) held += range.size();
-        coming.push_back({member.group, transfer.distance, static_cast<double>(needed) * static_cast<double>(held), &transfer});
+      const RelayCircle::Place& taker = circle.places()[transfer.taker];
+      const std::span<const HeldRows> unit = circle.pieces_of(transfer.unit);
+      const auto rows = static_cast<double>(common_rows(unit, taker.lacks));
+      const std::size_t first = coming.size();
+      double of_node = 0;
+      for (const RelayDocument::Member& member : taker.node->members) {
+        const double pairs = pairs_with(circle.document(), member, unit);
+        if (pairs > 0) coming.push_back({member.group, transfer.distance, pairs, 0, &transfer});
+        of_node += pairs;
       }
+      for (std::size_t i = first; i < coming.size(); ++i)
+        coming[i].yield = std::lround(std::log2(coming[i].pairs * of_node / (rows * rows)));
     }
   std::stable_sort(coming.begin(), coming.end(), [](const Coming& a, const Coming& b) {
-    return std::tie(a.group, a.distance) < std::tie(b.group, b.distance);
+    return std::tie(a.group, b.yield, a.distance) < std::tie(b.group, a.yield, b.distance);
   });
   double pairs = 0;
   for (std::size_t i = 0; i < coming.size(); ++i) {
@@ -87,7 +135,7 @@ void StepsInRounds::take(const RelayCircle& circle, const UnitTransfer& transfer
     const auto enter = [&](const HeldRows& held) {
       for_each_common(held.rows, taker.lacks, [&](const TokenRange& rows) {
         gateways_.enter(circle.document(), *taker.node, {rows, held.group, held.stage, held.store}, piece.rows, position,
-                        by_all_nics, nodes_.inside_stages + transfer.round);
+                        by_all_nics, nodes_.stage_of_round(transfer.round));
       });
     };
     if (from_holder)
@@ -95,7 +143,7 @@ void StepsInRounds::take(const RelayCircle& circle, const UnitTransfer& transfer
     else
       gateways_.find_gateway(circle.document(), *source.node, piece.rows, piece.rows, position, by_all_nics,
                              [&](const TokenRange& rows, int group, Store store) {
-                               enter({rows, group, nodes_.inside_stages + transfer.source_round, store});
+                               enter({rows, group, nodes_.stage_of_round(transfer.source_round), store});
                              });
   }
 }

@@ -26,13 +26,20 @@ class StepsInRounds {
   /// Rows that enter the node into which most do.
   Token most_entering() const;
   /// Who has computed all that it could needs rows most urgently: a deadline is about the least number of pairs that a group
-  /// which needs the unit can compute before it comes, with the keys of its node and of nearer units.
+  /// which needs the unit can compute before it comes, with the keys of its node and of units that it takes first: those that
+  /// give most pairs for a row, to it and to its node (geometric mean, in steps of sqrt 2), of equal ones the nearest. A group
+  /// then has much to do while rows come that give it little. (Our own rule, chosen by simulation.)
   void set_deadlines();
   void take(const RelayCircle& circle, const UnitTransfer& transfer);
+
+  /// What groups need of others of their node and does not leave by their NICs comes in the later stages inside, some of each
+  /// holder's rows in each, so that all send all the time.
+  void plan_rest_inside(const std::deque<RelayDocument>& documents);
 
   const RelayNodes& nodes_;
   const Token least_rows_;
   const std::vector<double> own_pairs_;
+  RelaySteps& result_;
   Gateways gateways_;
   std::vector<RelayCircle> circles_;
 };

@@ -113,17 +113,15 @@ RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<const To
   RelaySteps result;
   result.arrivals.resize(nodes.arrival(static_cast<int>(groups.size()), 0, Store::needed));
   const std::vector<HeldPiece> pieces = cut_documents(mask, groups);
-  StepsInside inside(nodes, least_rows, result);
   if (nodes.nodes() > 1 && nodes.in_rounds) {
     std::deque<RelayDocument> documents;
-    for_each_document(pieces, [&](std::span<const HeldPiece> of_document) {
-      documents.emplace_back(mask, nodes).read(of_document);
-      inside.plan(documents.back());
-    });
+    for_each_document(pieces,
+                      [&](std::span<const HeldPiece> of_document) { documents.emplace_back(mask, nodes).read(of_document); });
     StepsInRounds(nodes, least_rows, own_pairs(mask, groups, nodes), result).plan(documents);
     return result;
   }
   RelayDocument document(mask, nodes);
+  StepsInside inside(nodes, least_rows, result);
   StepsBetween between(nodes, least_rows, result);
   if (nodes.nodes() > 1) {
     for_each_document(pieces, [&](std::span<const HeldPiece> of_document) {

@@ -97,7 +97,7 @@ class Member {
     }
     leave_node();
     if (!again) local_part();
-    bring_home_inside();
+    bring_home_leaving();
     if (!holds_tokens()) return;
     d_q.finish(step_of(plan_.stages));
     find_users(relays_.out, [](const Relay& relay) { return relay.source == Relay::kOwn; });
@@ -111,7 +111,7 @@ class Member {
   /// relay adds.
   void make_room_for_program() {
     const std::size_t arrivals = relays_.arrivals.size();
-    const auto hops = static_cast<std::size_t>(2 * plan_.stages - plan_.inside_stages);
+    const auto hops = static_cast<std::size_t>(2 * plan_.stages - std::ranges::count(plan_.is_inside, true));
     builder_.reserve(view_.rank, 13 + 5 * pieces_ + 4 * arrivals + 2 * relays_.out.size(), 2 * pieces_ + hops,
                      2 * pieces_ + 3 * arrivals + 2 * hops + 4);
   }
@@ -184,13 +184,15 @@ class Member {
                             messages(of_hop(relays_.in, stage, hop), sender, room)});
   }
 
-  bool stays_inside() const { return plan_.stages == plan_.inside_stages; }
+  bool is_inside(int stage) const { return plan_.is_inside[static_cast<std::size_t>(stage)]; }
 
   /// Gradients of what came in a stage come together in the node, on their way back; those of the stage before leave it.
   void bring_home(int stage) {
     leave_node();
-    if (stays_inside()) return send_back(stage, Hop::inside);
-    if (stage < plan_.inside_stages) return;  // bring_home_inside()
+    if (is_inside(stage)) {
+      if (plan_.stays_inside || stage > 0) send_back(stage, Hop::inside);
+      return;
+    }
     send_back(stage, Hop::onward);
     leaving_ = stage;
   }
@@ -202,9 +204,9 @@ class Member {
     leaving_.reset();
   }
 
-  /// Where there are several nodes, gradients from others may go this way, too: so it comes last.
-  void bring_home_inside() {
-    if (stays_inside()) return;
+  /// Where there are several nodes, gradients from others may go back by the first stage, too: so it comes last.
+  void bring_home_leaving() {
+    if (plan_.stays_inside) return;
     sum_up(0);
     send_back(0, Hop::inside);
   }
@@ -237,7 +239,7 @@ class Member {
     const int step = step_of(stage);
     for_each_arrival(stage, [&](std::size_t a) {
       const Arrival& arrival = relays_.arrivals[a];
-      const bool may_go_far = plan_.passes_on || stage < plan_.inside_stages;
+      const bool may_go_far = plan_.passes_on || is_inside(stage);
       const std::span<const Relay> out = may_go_far ? relays_.out : of_hop(relays_.out, stage, Hop::onward);
       find_users(out, [&](const Relay& relay) { return relay.source == static_cast<int>(a); });
       if (users_.empty()) return;

@@ -192,6 +192,72 @@ TEST_CASE(
   }
 }
 
+/// Nodes of four ranks, a short and a long document.
+Problem problem_of_fours(std::uint64_t seed, std::mt19937_64& random) {
+  AttentionShape shape = kShape;
+  shape.mask = test::rule_of_kind(static_cast<int>(seed) % test::kRuleKinds, 10 + static_cast<Token>(random() % 60),
+                                  40 + static_cast<Token>(random() % 160), 3);
+  Problem problem = test::problem_on(shape, {0, 60, 460}, 12, 1);
+  for (std::size_t rank = 0; rank < problem.node_of_rank.size(); ++rank)
+    problem.node_of_rank[rank] = static_cast<int>(rank / 4);
+  return problem;
+}
+
+TEST_CASE("relayed exchange: in rounds, what leaves by another group's NIC comes there first, the rest inside in parts") {
+  const std::uint64_t seed = GENERATE(range(1, 21));
+  std::mt19937_64 random(seed);
+  const Problem problem = problem_of_fours(seed, random);
+  const std::vector<TokenSet> placement = random_placement(problem.mask, problem.ranks, random);
+  CAPTURE(seed, to_string(problem.shape.mask));
+  ProgramBuilder builder("test", {1, problem.ranks}, problem, placement);
+  std::vector<TokenSetId> groups;
+  for (RankId rank = 0; rank < builder.ranks(); ++rank) groups.push_back(builder.program(rank).tokens);
+  const RelayPlan plan = plan_relays(builder, groups, problem.node_of_rank, {.stages = 4, .least_rows = 4, .in_rounds = true});
+  std::vector<Token> inside(static_cast<std::size_t>(plan.stages));
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const GroupRelays group = plan.of_group(g);
+    TokenSet leaving, leaves;
+    for (const Relay& relay : group.in) {
+      const bool comes_inside = plan.is_inside[static_cast<std::size_t>(relay.stage)];
+      CHECK(comes_inside == (relay.hop == Hop::inside));
+      if (comes_inside) inside[static_cast<std::size_t>(relay.stage)] += builder.tokens(relay.rows).size();
+      if (relay.stage == 0) leaving = set_union(leaving, builder.tokens(relay.rows));
+    }
+    for (const Relay& relay : group.out) {
+      if (relay.source == Relay::kOwn) continue;
+      const Arrival& source = group.arrivals[static_cast<std::size_t>(relay.source)];
+      CHECK((source.stage == 0 || !plan.is_inside[static_cast<std::size_t>(source.stage)]));
+      if (source.stage > 0) continue;
+      CHECK(relay.hop == Hop::between);
+      CHECK(builder.tokens(source.entered) == builder.tokens(source.rows));  // all gradients come back here
+      leaves = set_union(leaves, builder.tokens(relay.rows));
+    }
+    CHECK(leaves == leaving);
+  }
+  CHECK(inside[0] > 0);
+  for (const std::size_t later : {3u, 5u, 7u}) {  // what is too short for parts comes in the first of them
+    CHECK(inside[later] > 0);
+    CHECK(inside[later] <= inside[1]);
+  }
+}
+
+TEST_CASE("relayed exchange: in rounds, gradients come home by the NICs by which rows left, whoever else needed the rows") {
+  const std::uint64_t seed = GENERATE(range(1, 21));
+  std::mt19937_64 random(seed);
+  const Problem problem = problem_of_fours(seed, random);
+  const std::vector<TokenSet> placement = random_placement(problem.mask, problem.ranks, random);
+  RelayedExchangeRules rules{.stages = 1 + static_cast<int>(random() % 6), .in_rounds = true};
+  if (random() % 2 == 0) rules.kv = KvForBackward::again;
+  if (random() % 2 == 0) rules.d_kv = DType::fp32;
+  rules.least_message_bytes = kRowBytes * static_cast<double>(1 + random() % 12);
+  CAPTURE(seed, to_string(problem.shape.mask), rules.stages);
+  const Schedule schedule = exchange(problem, placement, rules);
+  REQUIRE_NOTHROW(verify(schedule, problem.mask));
+  const LayerInputs inputs = random_inputs(problem.shape, problem.mask.tokens(), seed);
+  CHECK(compare_all(execute_on_cpu(schedule, inputs).results, reference_attention(problem.shape, problem.mask, inputs))
+            .largest() < test::kTolerance);
+}
+
 TEST_CASE("relayed exchange: what one rank holds leaves its node, and enters the next, by all NICs") {
   // Two nodes of four ranks; rank 1 and rank 6 hold the halves of a document, the others a short one each.
   Problem problem = test::problem_on(kShape, {0, 800, 810, 820, 830, 840, 850, 860}, 8, 1);
