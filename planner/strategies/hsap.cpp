@@ -15,7 +15,7 @@
 #include "planner/strategies/joined_exchange.hpp"
 #include "planner/strategies/needed_exchange.hpp"
 #include "planner/strategies/query_moves.hpp"
-#include "planner/strategies/relayed_exchange.hpp"
+#include "planner/strategies/relay/relayed_exchange.hpp"
 #include "planner/strategies/state_chain.hpp"
 #include "planner/strategies/state_gather.hpp"
 #include "planner/strategies/state_scan.hpp"
@@ -77,7 +77,7 @@ class Hsap : public Strategy {
     if (good.moving || good.exchange == KvRoute::direct) return result;
     for (const int stages : {1, 2, 4}) add([&](StrategyOptions& o) { o.stages = stages, o.exchange = KvRoute::direct; });
     if (problem.node_of_rank.front() != problem.node_of_rank.back())  // rounds keep gradients longer, so not for small buffers
-      for (const int stages : {4, 8, 12}) add([&](StrategyOptions& o) { o.stages = stages, o.exchange = KvRoute::rounds; });
+      for (const int stages : {4, 8, 16}) add([&](StrategyOptions& o) { o.stages = stages, o.exchange = KvRoute::rounds; });
     StrategyOptions cheaper = good;
     cheaper.moving = Moving::cheaper;
     if (moves_queries(problem, degrees, cheaper)) result.push_back(cheaper);

@@ -1,10 +1,10 @@
 // By whose NIC rows leave a node.
-#include "planner/strategies/relay_outlets.hpp"
+#include "planner/strategies/relay/outlets.hpp"
 
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "planner/strategies/range_parts.hpp"
+#include "planner/strategies/relay/range_parts.hpp"
 
 namespace hsap {
 namespace {

@@ -1,6 +1,6 @@
 // The exchange in which a row enters a node once: right for any placement, on nodes of any size, and never more bytes between
 // nodes than the nodes need.
-#include "planner/strategies/relayed_exchange.hpp"
+#include "planner/strategies/relay/relayed_exchange.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

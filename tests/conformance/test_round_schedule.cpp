@@ -1,5 +1,5 @@
 // Rounds of transfers between nodes: who has a unit when it is taken, and how much goes in one round.
-#include "planner/strategies/round_schedule.hpp"
+#include "planner/strategies/relay/round_schedule.hpp"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -6,9 +6,9 @@
 #include <deque>
 #include <vector>
 
-#include "planner/strategies/relay_circle.hpp"
-#include "planner/strategies/relay_document.hpp"
-#include "planner/strategies/relay_gateways.hpp"
+#include "planner/strategies/relay/circle.hpp"
+#include "planner/strategies/relay/document.hpp"
+#include "planner/strategies/relay/gateways.hpp"
 
 namespace hsap {
 

@@ -1,10 +1,10 @@
-#include "planner/strategies/relay_plan.hpp"
+#include "planner/strategies/relay/plan.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "planner/strategies/relay_nodes.hpp"
-#include "planner/strategies/relay_steps.hpp"
+#include "planner/strategies/relay/nodes.hpp"
+#include "planner/strategies/relay/steps.hpp"
 
 namespace hsap {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "planner/strategies/relay_document.hpp"
+#include "planner/strategies/relay/document.hpp"
 
 namespace hsap {
 

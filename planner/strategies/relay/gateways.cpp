@@ -1,4 +1,4 @@
-#include "planner/strategies/relay_gateways.hpp"
+#include "planner/strategies/relay/gateways.hpp"
 
 #include <algorithm>
 

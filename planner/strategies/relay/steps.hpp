@@ -1,12 +1,12 @@
 // The single steps that rows take from the group that holds them to those that need them, worked out one cut document at a
-// time, or in rounds for all together; relay_plan.hpp says by which rules, and makes messages of them.
+// time, or in rounds for all together; plan.hpp says by which rules, and makes messages of them.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "planner/ir/document_mask.hpp"
-#include "planner/strategies/relay_nodes.hpp"
+#include "planner/strategies/relay/nodes.hpp"
 
 namespace hsap {
 

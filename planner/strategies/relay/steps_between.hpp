@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "planner/strategies/relay_document.hpp"
-#include "planner/strategies/relay_gateways.hpp"
-#include "planner/strategies/relay_outlets.hpp"
-#include "planner/strategies/relay_steps.hpp"
+#include "planner/strategies/relay/document.hpp"
+#include "planner/strategies/relay/gateways.hpp"
+#include "planner/strategies/relay/outlets.hpp"
+#include "planner/strategies/relay/steps.hpp"
 
 namespace hsap {
 

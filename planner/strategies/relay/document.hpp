@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "planner/ir/document_mask.hpp"
-#include "planner/strategies/cut_documents.hpp"
-#include "planner/strategies/range_parts.hpp"
-#include "planner/strategies/relay_nodes.hpp"
+#include "planner/strategies/relay/cut_documents.hpp"
+#include "planner/strategies/relay/nodes.hpp"
+#include "planner/strategies/relay/range_parts.hpp"
 
 namespace hsap {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "planner/strategies/relay_plan.hpp"
+#include "planner/strategies/relay/plan.hpp"
 
 namespace hsap {
 

@@ -1,4 +1,4 @@
-#include "planner/strategies/round_schedule.hpp"
+#include "planner/strategies/relay/round_schedule.hpp"
 
 #include <algorithm>
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "planner/strategies/relay_document.hpp"
-#include "planner/strategies/relay_gateways.hpp"
-#include "planner/strategies/round_schedule.hpp"
+#include "planner/strategies/relay/document.hpp"
+#include "planner/strategies/relay/gateways.hpp"
+#include "planner/strategies/relay/round_schedule.hpp"
 
 namespace hsap {
 

@@ -1,4 +1,4 @@
-#include "planner/strategies/relay_outlets.hpp"
+#include "planner/strategies/relay/outlets.hpp"
 
 #include <algorithm>
 

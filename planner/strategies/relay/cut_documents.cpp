@@ -1,4 +1,4 @@
-#include "planner/strategies/cut_documents.hpp"
+#include "planner/strategies/relay/cut_documents.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// Attention across groups that fetch the keys and values their documents need by the ways of relay_plan.hpp: every row crosses
+// Attention across groups that fetch the keys and values their documents need by the ways of plan.hpp: every row crosses
 // once between two nodes, whatever number of groups needs it there. The InterSP half of HSAP (our own design).
 //
 //   forward   local attention hides the first stage, the attention of each stage hides the next one's messages
@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "planner/strategies/inner_attention.hpp"
-#include "planner/strategies/relay_plan.hpp"
+#include "planner/strategies/relay/plan.hpp"
 #include "planner/strategies/strategy_options.hpp"
 
 namespace hsap {
 
 struct RelayedExchangeRules {
   int stages = 1;                          ///< of what comes from other nodes; >= 1
-  bool in_rounds = false;                  ///< between nodes, which pass on what came to them (relay_rounds.hpp)
+  bool in_rounds = false;                  ///< between nodes, which pass on what came to them (steps_in_rounds.hpp)
   KvForBackward kv = KvForBackward::kept;  ///< received keys and values in backward
   std::optional<DType> d_kv = {};          ///< d_k and d_v on the wire; nullopt: the model's
   /// What a document sends to a node is split over stages only into parts that have so many bytes (assumed: about where

@@ -1,4 +1,4 @@
-#include "planner/strategies/relayed_exchange.hpp"
+#include "planner/strategies/relay/relayed_exchange.hpp"
 
 #include <algorithm>
 #include <cmath>

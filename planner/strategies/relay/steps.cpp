@@ -1,14 +1,14 @@
-#include "planner/strategies/relay_steps.hpp"
+#include "planner/strategies/relay/steps.hpp"
 
 #include <algorithm>
 #include <deque>
 #include <span>
 
-#include "planner/strategies/cut_documents.hpp"
-#include "planner/strategies/relay_between.hpp"
-#include "planner/strategies/relay_document.hpp"
-#include "planner/strategies/relay_rounds.hpp"
-#include "planner/strategies/stage_counter.hpp"
+#include "planner/strategies/relay/cut_documents.hpp"
+#include "planner/strategies/relay/document.hpp"
+#include "planner/strategies/relay/stage_counter.hpp"
+#include "planner/strategies/relay/steps_between.hpp"
+#include "planner/strategies/relay/steps_in_rounds.hpp"
 
 namespace hsap {
 

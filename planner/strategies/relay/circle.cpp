@@ -1,4 +1,4 @@
-#include "planner/strategies/relay_circle.hpp"
+#include "planner/strategies/relay/circle.hpp"
 
 #include <algorithm>
 

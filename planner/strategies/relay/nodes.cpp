@@ -1,4 +1,4 @@
-#include "planner/strategies/relay_nodes.hpp"
+#include "planner/strategies/relay/nodes.hpp"
 
 #include <bit>
 #include <string>

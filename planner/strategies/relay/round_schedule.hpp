@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "planner/ir/token_set.hpp"
-#include "planner/strategies/relay_nodes.hpp"
+#include "planner/strategies/relay/nodes.hpp"
 
 namespace hsap {
 

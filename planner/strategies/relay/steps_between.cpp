@@ -1,8 +1,8 @@
-#include "planner/strategies/relay_between.hpp"
+#include "planner/strategies/relay/steps_between.hpp"
 
 #include <algorithm>
 
-#include "planner/strategies/stage_counter.hpp"
+#include "planner/strategies/relay/stage_counter.hpp"
 
 namespace hsap {
 

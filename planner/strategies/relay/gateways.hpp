@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "planner/strategies/relay_document.hpp"
-#include "planner/strategies/relay_steps.hpp"
+#include "planner/strategies/relay/document.hpp"
+#include "planner/strategies/relay/steps.hpp"
 
 namespace hsap {
 

@@ -1,4 +1,4 @@
-#include "planner/strategies/relay_rounds.hpp"
+#include "planner/strategies/relay/steps_in_rounds.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "planner/strategies/stage_counter.hpp"
+#include "planner/strategies/relay/stage_counter.hpp"
 
 namespace hsap {
 

@@ -1,4 +1,4 @@
-#include "planner/strategies/relay_document.hpp"
+#include "planner/strategies/relay/document.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -3,7 +3,7 @@
 // summed where ways meet, so they too cross once between two nodes. Computed on intervals of the documents that are cut, in
 // time proportional to the messages.
 //
-//   inside    holder -> group of the same node that needs the rows, or by whose NIC they leave (relay_outlets.hpp)
+//   inside    holder -> group of the same node that needs the rows, or by whose NIC they leave (outlets.hpp)
 //   between   holder, or that group, or in rounds one to which the rows came from another node -> gateway in another
 //             node, where it can in the same position of its node, so that a message stays on its rail
 //   onward    gateway -> group of the same node that needs the rows
@@ -11,8 +11,8 @@
 // Stages are numbered in the order of forward: those inside first, then those between nodes (with their way onward). In rounds
 // only what leaves the node by another group's NIC comes first, for the first round waits for it; the rest inside comes in
 // several stages, which alternate with the first rounds. All groups meet in the order of stages and hops, so nobody waits for
-// ever. A stage's messages of one hop are posted together and share
-// ports; where a node has more to send than others, stages are better planned as rounds (round_schedule.hpp).
+// ever. A stage's messages of one hop are posted together and share ports; where a node has more to send than others, stages
+// are better planned as rounds (round_schedule.hpp).
 #pragma once
 
 #include <span>
@@ -29,7 +29,7 @@ struct RelayRules {
   /// would do for the node into which most comes; there may be twice as many, and those that passing on takes.
   int stages = 1;
   Token least_rows = 1;    ///< a document's rows are not split over stages into fewer than this
-  bool in_rounds = false;  ///< nodes pass on to others what came to them (relay_rounds.hpp)
+  bool in_rounds = false;  ///< nodes pass on to others what came to them (steps_in_rounds.hpp)
 };
 
 /// Rows that come to a group in one stage and are stored together: those that it needs, or those that it only passes on.
