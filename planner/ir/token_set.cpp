@@ -39,6 +39,7 @@ TokenSet::TokenSet(Ranges ranges) : ranges_(ranges.begin(), ranges.end()) {
 }
 
 void normalise(std::vector<TokenRange>& ranges) {
+  if (ranges.size() == 1 && ranges.front().size() > 0) return;
   const auto by_begin = [](const TokenRange& a, const TokenRange& b) { return a.begin < b.begin; };
   if (!std::is_sorted(ranges.begin(), ranges.end(), by_begin)) std::sort(ranges.begin(), ranges.end(), by_begin);
   auto kept = ranges.begin();  // ranges before it are done

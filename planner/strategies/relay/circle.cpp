@@ -35,7 +35,7 @@ Token common_rows(std::span<const HeldRows> pieces, Ranges ranges) {
 
 RelayCircle::RelayCircle(const RelayDocument& document) : document_(&document) {
   std::vector<TokenRange> held;
-  for (const RelayDocument::Node& node : document.nodes()) {
+  for (const RelayDocument::Node& node : document.nodes) {
     Place& place = places_.emplace_back();
     place.node = &node;
     held.clear();

@@ -1,6 +1,8 @@
-// Who holds and who needs which rows of one cut document, group by group and node by node: what its steps are planned from.
+// Who holds and who needs which rows of the documents that are cut, group by group and node by node: what their steps are
+// planned from.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -11,8 +13,8 @@
 
 namespace hsap {
 
-class RelayDocument {
- public:
+/// One document. Valid as long as the RelayDocuments that it is one of.
+struct RelayDocument {
   /// A group that holds rows of the document.
   struct Member {
     int group = 0;
@@ -27,36 +29,39 @@ class RelayDocument {
     Ranges needs;  ///< of all members, some of which may be held by others of them; normalised
   };
 
-  RelayDocument(const DocumentMask& mask, const RelayNodes& nodes);
+  std::span<const HeldPiece> pieces;  ///< in token order
+  std::span<const Member> members;    ///< by group
+  std::span<const Node> nodes;        ///< ascending
 
-  /// The next document, of which these are all pieces, in token order. What was handed out before is no longer valid.
-  void read(std::span<const HeldPiece> pieces);
-
-  std::span<const HeldPiece> pieces() const { return pieces_; }
-  std::span<const Node> nodes() const { return document_nodes_; }  ///< ascending
-  /// Keys that some row of a range of the document sees.
-  VisibleKeys keys_seen_by(TokenRange rows) const { return mask_.keys_seen_by(pieces_.front().document, rows); }
-  /// Empty for a group that holds none of its rows.
+  /// Empty for a group that holds none of its rows. O(log members).
   Ranges needs_of_group(int group) const {
-    const int member = member_of_group_[static_cast<std::size_t>(group)];
-    return member == kNone ? Ranges{} : members_[static_cast<std::size_t>(member)].needs;
+    const auto member = std::ranges::lower_bound(members, group, {}, &Member::group);
+    return member != members.end() && member->group == group ? member->needs : Ranges{};
   }
+};
+
+class RelayDocuments {
+ public:
+  /// Of `pieces`, in token order, which stay where they are. O(pieces log pieces).
+  RelayDocuments(const DocumentMask& mask, const RelayNodes& nodes, std::span<const HeldPiece> pieces);
+  RelayDocuments(const RelayDocuments&) = delete;
+  RelayDocuments& operator=(const RelayDocuments&) = delete;
+
+  std::span<const RelayDocument> all() const { return documents_; }
 
  private:
-  static constexpr int kNone = -1;
-
-  void find_members();
-  void find_nodes();
+  void read(std::span<const HeldPiece> pieces);
+  std::span<const RelayDocument::Member> find_members(std::span<const HeldPiece> pieces);
+  std::span<const RelayDocument::Node> find_nodes(std::span<const RelayDocument::Member> members);
 
   const DocumentMask& mask_;
   const RelayNodes& nodes_;
-  std::span<const HeldPiece> pieces_;
-  std::vector<HeldPiece> by_group_;
-  std::vector<Member> members_;
-  std::vector<Node> document_nodes_;
-  std::vector<int> member_of_group_;
-  std::vector<TokenRange> rows_, needs_, node_needs_;  // what members and nodes refer to: room is made before they are filled
-  std::vector<TokenRange> together_;                   // keys that a member sees, or needs of the members of a node
+  std::vector<RelayDocument> documents_;
+  std::vector<RelayDocument::Member> members_;       // of all documents; here and below room is made before they are filled,
+  std::vector<RelayDocument::Node> document_nodes_;  // for others refer to them
+  std::vector<TokenRange> rows_, needs_, node_needs_;
+  std::vector<HeldPiece> by_group_;   // of the document at hand
+  std::vector<TokenRange> together_;  // keys that a member sees, or needs of the members of a node
 };
 
 }  // namespace hsap

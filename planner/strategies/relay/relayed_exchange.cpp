@@ -162,9 +162,9 @@ class Member {
     for (const Relay& relay : relays) {
       const RankId rank = counterpart(peer(relay));
       if (result.empty() || result.back().peer != rank) result.emplace_back().peer = rank;
-      const KvSlices kv = slices(relay);
-      result.back().parts.push_back({kv.k.buffer, relay.rows, kv.k.heads});
-      result.back().parts.push_back({kv.v.buffer, relay.rows, kv.v.heads});
+      const KvSlices kv = rows_of(slices(relay), relay.rows);
+      result.back().parts.push_back(kv.k);
+      result.back().parts.push_back(kv.v);
     }
     return result;
   }

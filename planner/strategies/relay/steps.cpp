@@ -1,7 +1,6 @@
 #include "planner/strategies/relay/steps.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <span>
 
 #include "planner/strategies/relay/cut_documents.hpp"
@@ -42,7 +41,7 @@ class StepsInside {
         rows_of_stage_(static_cast<std::size_t>(nodes.inside_stages)) {}
 
   void plan(const RelayDocument& document) {
-    for (const RelayDocument::Node& node : document.nodes())
+    for (const RelayDocument::Node& node : document.nodes)
       for (const RelayDocument::Member& to : node.members) plan_to(to, node.members);
   }
 
@@ -96,15 +95,6 @@ std::vector<double> own_pairs(const DocumentMask& mask, const std::vector<const 
   return pairs;
 }
 
-/// Calls plan(pieces) for those of each document.
-template <class Plan>
-void for_each_document(const std::vector<HeldPiece>& pieces, const Plan& plan) {
-  for (std::size_t first = 0, last = 0; first < pieces.size(); first = last) {
-    while (last < pieces.size() && pieces[last].document == pieces[first].document) ++last;
-    plan(std::span(pieces).subspan(first, last - first));
-  }
-}
-
 }  // namespace
 
 RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<const TokenSet*>& groups, const RelayNodes& nodes,
@@ -113,28 +103,14 @@ RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<const To
   RelaySteps result;
   result.arrivals.resize(nodes.arrival(static_cast<int>(groups.size()), 0, Store::needed));
   const std::vector<HeldPiece> pieces = cut_documents(mask, groups);
+  const RelayDocuments documents(mask, nodes, pieces);
   if (nodes.nodes() > 1 && nodes.in_rounds) {
-    std::deque<RelayDocument> documents;
-    for_each_document(pieces,
-                      [&](std::span<const HeldPiece> of_document) { documents.emplace_back(mask, nodes).read(of_document); });
-    StepsInRounds(nodes, least_rows, own_pairs(mask, groups, nodes), result).plan(documents);
+    StepsInRounds(mask, nodes, least_rows, own_pairs(mask, groups, nodes), result).plan(documents.all());
     return result;
   }
-  RelayDocument document(mask, nodes);
   StepsInside inside(nodes, least_rows, result);
-  StepsBetween between(nodes, least_rows, result);
-  if (nodes.nodes() > 1) {
-    for_each_document(pieces, [&](std::span<const HeldPiece> of_document) {
-      document.read(of_document);
-      between.expect(document);
-    });
-    between.choose_outlets();
-  }
-  for_each_document(pieces, [&](std::span<const HeldPiece> of_document) {
-    document.read(of_document);
-    inside.plan(document);
-    if (nodes.nodes() > 1) between.plan(document);
-  });
+  for (const RelayDocument& document : documents.all()) inside.plan(document);
+  if (nodes.nodes() > 1) StepsBetween(nodes, least_rows, result).plan(documents.all());
   return result;
 }
 

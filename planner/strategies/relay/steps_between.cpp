@@ -9,14 +9,18 @@ namespace hsap {
 StepsBetween::StepsBetween(const RelayNodes& nodes, Token least_rows, RelaySteps& result)
     : nodes_(nodes), least_rows_(least_rows), chooser_(nodes, least_rows), gateways_(nodes, result) {}
 
-void StepsBetween::plan(const RelayDocument& document) {
-  find_sources(document);
-  take_from_holders(document);
+void StepsBetween::plan(std::span<const RelayDocument> documents) {
+  for (const RelayDocument& document : documents) chooser_.add(document.pieces, document.nodes);
+  outlets_ = chooser_.choose();
+  for (const RelayDocument& document : documents) {
+    find_sources(document);
+    take_from_holders(document);
+  }
 }
 
 void StepsBetween::find_sources(const RelayDocument& document) {
   sources_.clear();
-  const Token end = document.pieces().back().rows.end;
+  const Token end = document.pieces.back().rows.end;
   for (; !outlets_.empty() && outlets_.front().rows.begin < end; outlets_ = outlets_.subspan(1)) {
     const Outlet& outlet = outlets_.front();
     gateways_.leave(document, outlet.rows, outlet.holder, outlet.exit, sources_);
@@ -24,7 +28,7 @@ void StepsBetween::find_sources(const RelayDocument& document) {
 }
 
 void StepsBetween::take_from_holders(const RelayDocument& document) {
-  for (const RelayDocument::Node& node : document.nodes()) {
+  for (const RelayDocument::Node& node : document.nodes) {
     if (node.needs.empty()) continue;
     const auto first = std::upper_bound(sources_.begin(), sources_.end(), node.needs.front().begin,
                                         [](Token token, const HeldRows& source) { return token < source.rows.end; });

@@ -15,11 +15,8 @@ class StepsBetween {
  public:
   StepsBetween(const RelayNodes& nodes, Token least_rows, RelaySteps& result);
 
-  /// All documents first, so that it is known which NICs have most to send, and the end of them.
-  void expect(const RelayDocument& document) { chooser_.add(document.pieces(), document.nodes()); }
-  void choose_outlets() { outlets_ = chooser_.choose(); }
-  /// Then each document again, in token order.
-  void plan(const RelayDocument& document);
+  /// Documents in token order.
+  void plan(std::span<const RelayDocument> documents);
 
  private:
   /// Rows that other nodes need, and where they leave. Those that leave from another group than their holder come to it inside

@@ -16,10 +16,11 @@ namespace {
 constexpr Token kUnitsPerRound = 3;
 
 /// Pairs of a member's rows with the keys of a unit of another node, as if all rows of a range saw what some of them see.
-double pairs_with(const RelayDocument& document, const RelayDocument::Member& member, std::span<const HeldRows> unit) {
+double pairs_with(const DocumentMask& mask, const RelayDocument& document, const RelayDocument::Member& member,
+                  std::span<const HeldRows> unit) {
   double pairs = 0;
   for (const TokenRange& rows : member.rows) {
-    const VisibleKeys keys = document.keys_seen_by(rows);
+    const VisibleKeys keys = mask.keys_seen_by(document.pieces.front().document, rows);
     for (const TokenRange& seen : {keys.sinks, keys.main})
       pairs += static_cast<double>(rows.size()) * static_cast<double>(common_rows(unit, {&seen, 1}));
   }
@@ -28,10 +29,16 @@ double pairs_with(const RelayDocument& document, const RelayDocument::Member& me
 
 }  // namespace
 
-StepsInRounds::StepsInRounds(const RelayNodes& nodes, Token least_rows, std::vector<double> own_pairs, RelaySteps& result)
-    : nodes_(nodes), least_rows_(least_rows), own_pairs_(std::move(own_pairs)), result_(result), gateways_(nodes, result) {}
+StepsInRounds::StepsInRounds(const DocumentMask& mask, const RelayNodes& nodes, Token least_rows, std::vector<double> own_pairs,
+                             RelaySteps& result)
+    : mask_(mask),
+      nodes_(nodes),
+      least_rows_(least_rows),
+      own_pairs_(std::move(own_pairs)),
+      result_(result),
+      gateways_(nodes, result) {}
 
-void StepsInRounds::plan(const std::deque<RelayDocument>& documents) {
+void StepsInRounds::plan(std::span<const RelayDocument> documents) {
   for (const RelayDocument& document : documents) circles_.emplace_back(document);
   const Token rows_of_round = most_entering() / nodes_.full_stages;
   for (RelayCircle& circle : circles_) {
@@ -53,12 +60,12 @@ void StepsInRounds::plan(const std::deque<RelayDocument>& documents) {
   }
 }
 
-void StepsInRounds::plan_rest_inside(const std::deque<RelayDocument>& documents) {
+void StepsInRounds::plan_rest_inside(std::span<const RelayDocument> documents) {
   std::vector<TokenRange> rest;
   for (int group = 0; group < nodes_.first(nodes_.nodes()); ++group)
     normalise(result_.arrivals[nodes_.arrival(group, 0, Store::needed)].rows);
   for (const RelayDocument& document : documents)
-    for (const RelayDocument::Node& node : document.nodes())
+    for (const RelayDocument::Node& node : document.nodes)
       for (const RelayDocument::Member& to : node.members) {
         const Ranges leaving = result_.arrivals[nodes_.arrival(to.group, 0, Store::needed)].rows;
         for (const RelayDocument::Member& from : node.members) {
@@ -106,7 +113,7 @@ void StepsInRounds::set_deadlines() {
       const std::size_t first = coming.size();
       double of_node = 0;
       for (const RelayDocument::Member& member : taker.node->members) {
-        const double pairs = pairs_with(circle.document(), member, unit);
+        const double pairs = pairs_with(mask_, circle.document(), member, unit);
         if (pairs > 0) coming.push_back({member.group, transfer.distance, pairs, 0, &transfer});
         of_node += pairs;
       }

@@ -3,7 +3,7 @@
 // the same position.
 #pragma once
 
-#include <deque>
+#include <span>
 #include <vector>
 
 #include "planner/strategies/relay/circle.hpp"
@@ -16,11 +16,12 @@ namespace hsap {
 class StepsInRounds {
  public:
   /// `own_pairs` = [group] pairs of its rows with those of its node.
-  StepsInRounds(const RelayNodes& nodes, Token least_rows, std::vector<double> own_pairs, RelaySteps& result);
+  StepsInRounds(const DocumentMask& mask, const RelayNodes& nodes, Token least_rows, std::vector<double> own_pairs,
+                RelaySteps& result);
 
   /// Adds the steps of all documents, which stay where they are meanwhile. O(places x units of each document, and transfers x
   /// (log transfers + rounds)).
-  void plan(const std::deque<RelayDocument>& documents);
+  void plan(std::span<const RelayDocument> documents);
 
  private:
   /// Rows that enter the node into which most do.
@@ -34,8 +35,9 @@ class StepsInRounds {
 
   /// What groups need of others of their node and does not leave by their NICs comes in the later stages inside, some of each
   /// holder's rows in each, so that all send all the time.
-  void plan_rest_inside(const std::deque<RelayDocument>& documents);
+  void plan_rest_inside(std::span<const RelayDocument> documents);
 
+  const DocumentMask& mask_;
   const RelayNodes& nodes_;
   const Token least_rows_;
   const std::vector<double> own_pairs_;
