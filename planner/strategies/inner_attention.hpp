@@ -36,8 +36,9 @@ HeadRange kv_heads_of(const AttentionShape& shape, HeadRange query_heads);
 /// documents. o and lse of the view stay for backward.
 void attend_locally(ProgramBuilder& builder, const View& view);
 
-/// Partial results of one rank and their sum. The first piece covers every row of the view (a row always sees itself) and is
-/// written straight into the accumulator; later ones are merged (softmax) or added (linear).
+/// Partial results of one rank and their sum. The first piece covers every row of the view and is written straight into the
+/// accumulator; later ones are merged (softmax) or added (linear). A row that sees none of the first keys begins with o = 0 and
+/// lse = -infinity.
 class OutputAccumulator {
  public:
   /// `pieces` = number of attend() and merge() calls that will follow; one piece goes to view.o without an fp32 copy.
@@ -59,8 +60,8 @@ class OutputAccumulator {
   bool first_ = true;
 };
 
-/// dQ of one rank. One of the pieces covers every row (the rank's own keys) and starts the sum; the others are added to it,
-/// also those that come before.
+/// dQ of one rank. One of the pieces covers every row and starts the sum; the others are added to it, also those that come
+/// before.
 class QueryGradientAccumulator {
  public:
   /// `pieces` = number of attend() and add() calls that will follow; one piece goes to view.d_q without an fp32 copy.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr TokenSetId kNoTokens = 0;  // the builder makes the empty set first
 
-std::size_t hash_of(std::span<const TokenRange> ranges) {
+std::size_t hash_of(Ranges ranges) {
   std::size_t hash = 1469598103934665603ULL;  // FNV-1a over the range ends
   for (const TokenRange& range : ranges)
     for (const Token token : {range.begin, range.end}) hash = (hash ^ static_cast<std::size_t>(token)) * 1099511628211ULL;
@@ -67,7 +67,7 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
   }
 }
 
-TokenSetId ProgramBuilder::intern(std::span<const TokenRange> ranges) {
+TokenSetId ProgramBuilder::intern(Ranges ranges) {
   const std::size_t hash = hash_of(ranges);
   for (std::size_t slot = slot_of(hash); slots_[slot] != kFreeSlot; slot = (slot + 1) & (slots_.size() - 1)) {
     const TokenSetId set = slots_[slot];

@@ -30,7 +30,7 @@ class ProgramBuilder {
   /// Id of an equal set, stored once.
   TokenSetId intern(const TokenSet& set) { return intern(set.ranges()); }
   /// The same of its ranges. @pre they are normalised
-  TokenSetId intern(std::span<const TokenRange> ranges);
+  TokenSetId intern(Ranges ranges);
   /// Room for so many buffers and ops of the rank in all, where it is known that there are many.
   void reserve(RankId rank, std::size_t buffers, std::size_t forward_ops, std::size_t backward_ops);
   BufferId add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, Label name);

@@ -82,7 +82,7 @@ class Member {
     if (again()) make_room();
     std::optional<QueryGradientAccumulator> d_q, of_visitors;
     const BufferId delta = make_delta();
-    View visiting = visiting_;  // with the statistics of all keys, for backward
+    View visiting = visiting_;  // for backward: o holds delta in its place, which like lse is of all keys
     if (is_visited()) {
       visiting.d_o = new_buffer(Role::d_o, model_dtype(), tile_.visitors, "d_o of visitors").buffer;
       visiting.o = new_buffer(Role::delta, DType::fp32, tile_.visitors, "delta of visitors").buffer;

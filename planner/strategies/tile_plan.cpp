@@ -7,7 +7,7 @@ namespace hsap {
 
 namespace {
 
-/// The length of rows that sends fewest bytes; columns are as long as the rest.
+/// Of the lengths of rows that divide the groups, the one that sends fewest bytes.
 int cheapest_row(int groups, double bytes_of_query, double bytes_of_key) {
   int best = 1;
   double fewest = std::numeric_limits<double>::infinity();
@@ -49,7 +49,7 @@ class Tiles {
   GroupTile& tile(int group) { return tiles_[static_cast<std::size_t>(group)]; }
   const TokenSet& tokens(int group) const { return groups_[static_cast<std::size_t>(group)]; }
 
-  /// Keys of other rows come to the group in their column; those of near rows, counted in a circle, first.
+  /// Keys of other rows come to the group in their column; those of the rows before it, counted in a circle, first.
   void move_keys() {
     std::vector<TokenSet> of_row;
     for (int row = 0; row < rows(); ++row) {
@@ -59,7 +59,7 @@ class Tiles {
     }
     for_each_need(builder_.mask(), of_row, [&](const Need& need) {
       const int length = first(need.query_group + 1) - first(need.query_group);
-      const int distance = (need.key_group - need.query_group + rows()) % rows();
+      const int distance = (need.query_group - need.key_group + rows()) % rows();
       const auto stage = static_cast<std::size_t>((distance - 1) * stages_ / (rows() - 1));
       for (int from = first(need.key_group); from < first(need.key_group + 1); ++from) {
         const TokenSet keys = intersection(tokens(from), need.keys);

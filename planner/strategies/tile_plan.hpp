@@ -2,7 +2,7 @@
 // row r to the keys of all of column c. Keys go along columns, queries and their outputs along rows.
 //
 // Rows are the groups of a node where several nodes have several groups: a key crosses to a node once, on its own rail, queries
-// and outputs stay inside. Else rows are as long as sends fewest bytes.
+// and outputs stay inside. Else rows are as long as sends fewest bytes, of the lengths that divide the groups.
 //
 // A document of L tokens spread evenly over a x b groups (our derivation): each takes in (a - 1) L / ab keys, (b - 1) L / ab
 // queries and as many outputs, where keys that go to their queries would be L / 2 on average and L at most.
@@ -44,8 +44,8 @@ struct TilePlan {
 /// First group of each row, and the number of groups. node_of_group ascends. O(groups).
 std::vector<int> tile_rows(const std::vector<int>& node_of_group, double bytes_of_query, double bytes_of_key);
 
-/// `groups` = token sets, disjoint; of `rules`, `moving` and `stage_of` are not looked at. Time: rows x groups, and the ranges
-/// of what moves.
+/// `groups` = token sets, disjoint; of `rules`, `moving` and `stage_of` are not looked at. Time: groups x (rows + groups of a
+/// row) x ranges of a group, and the ranges of what moves.
 TilePlan plan_tiles(ProgramBuilder& builder, const std::vector<TokenSet>& groups, const GroupHeads& heads,
                     const std::vector<int>& node_of_group, const ExchangeRules& rules);
 

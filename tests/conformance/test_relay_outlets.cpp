@@ -62,6 +62,23 @@ TEST_CASE(
     REQUIRE(outlets.size() == 2);
     for (const Outlet& outlet : outlets) CHECK(outlet.exit == outlet.holder);
   }
+  SECTION("what is too much for two groups goes to the others only") {
+    const RelayNodes wide({0, 0, 0, 0, 1, 1, 1, 1}, {});
+    OutletChooser chooser(wide, 10);
+    const std::vector<TokenRange> all = {{0, 400}};
+    chooser.add(
+        std::vector<HeldPiece>{
+            {0, {0, 180}, 0}, {0, {180, 360}, 1}, {0, {360, 380}, 2}, {0, {380, 400}, 3}, {0, {400, 500}, 4}},
+        std::vector<Node>{{1, {}, all}});
+    Token elsewhere = 0;
+    for (const Outlet& outlet : chooser.choose()) {
+      if (outlet.exit == outlet.holder) continue;
+      CHECK(outlet.holder < 2);
+      CHECK(outlet.exit >= 2);
+      elsewhere += outlet.rows.size();
+    }
+    CHECK(elsewhere == 2 * (180 - 100));
+  }
   SECTION("the NICs of the other node are as busy with what enters there") {
     const RelayNodes narrow({0, 0, 1}, {});
     OutletChooser chooser(narrow, 50);

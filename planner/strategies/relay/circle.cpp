@@ -92,7 +92,8 @@ std::vector<HeldRows> RelayCircle::leaving(const Place& place, Ranges needed, st
 
 void RelayCircle::add_units(std::span<const HeldRows> leaving, Token rows, Token least, const RelayNodes& nodes,
                             Gateways& gateways) {
-  const Token total = rows_of(leaving), fitting = (total + rows - 1) / std::max<Token>(1, rows);
+  rows = std::max<Token>(1, rows);
+  const Token total = rows_of(leaving), fitting = (total + rows - 1) / rows;
   const Token units = std::clamp<Token>(fitting, 1, std::max<Token>(1, total / least));
   const Token most = (total + units - 1) / units;
   std::vector<HeldRows> unit;

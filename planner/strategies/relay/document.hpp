@@ -42,7 +42,8 @@ struct RelayDocument {
 
 class RelayDocuments {
  public:
-  /// Of `pieces`, in token order, which stay where they are. O(pieces log pieces).
+  /// Of `pieces`, in token order, which stay where they are. O(pieces log pieces, and for each member its key ranges
+  /// x its rows).
   RelayDocuments(const DocumentMask& mask, const RelayNodes& nodes, std::span<const HeldPiece> pieces);
   RelayDocuments(const RelayDocuments&) = delete;
   RelayDocuments& operator=(const RelayDocuments&) = delete;

@@ -21,7 +21,8 @@ struct RelayNodes {
   /// Which of all stages the rounds, or stages between nodes, are. In rounds: two inside come before the first, one before
   /// each other, as long as there are more.
   int stage_of_round(int round) const { return round + (in_rounds ? std::min(round + 2, inside_stages) : inside_stages); }
-  /// Which of all the stages inside are, in rounds. @pre there are several nodes
+  /// Which of all the stages inside are, in rounds. @pre there are several nodes. The last one is 2 inside_stages - 3, below
+  /// stages(), for there are at least inside_stages - 2 rounds: two for each full stage, and one that passing on takes.
   static int stage_inside(int number) { return number < 2 ? number : 2 * number - 1; }
   bool is_inside(int stage) const {
     const bool alternate = in_rounds && nodes() > 1;

@@ -6,7 +6,8 @@ namespace hsap {
 
 namespace {
 
-/// A group that has this many times the share of the busiest NICs passes some of it on, where that share is worth a message.
+/// A group that has this many times the share of the busiest NICs to send passes some of it on, if that share is worth a
+/// message.
 constexpr double kTooMuch = 1.25;
 
 }  // namespace
@@ -16,6 +17,7 @@ OutletChooser::OutletChooser(const RelayNodes& nodes, Token least_rows)
       least_rows_(std::max<Token>(1, least_rows)),
       held_(nodes.node_of_group.size()),
       load_(nodes.node_of_group.size()),
+      kept_(nodes.node_of_group.size()),
       wanted_(nodes.node_of_group.size()),
       leaving_node_(static_cast<std::size_t>(nodes.nodes())),
       entering_node_(static_cast<std::size_t>(nodes.nodes())) {}
@@ -70,8 +72,11 @@ const std::vector<Outlet>& OutletChooser::choose() {
     const auto n = static_cast<std::size_t>(node);
     share_ = std::max(share_, std::max(leaving_node_[n], entering_node_[n]) / nodes_.groups(node));
   }
-  for (std::size_t group = 0; group < held_.size(); ++group)
-    load_[group] = has_too_much(static_cast<int>(group)) ? 0 : held_[group];
+  for (std::size_t group = 0; group < held_.size(); ++group) {
+    const bool keeps_all = !has_too_much(static_cast<int>(group));
+    load_[group] = keeps_all ? held_[group] : share_;
+    kept_[group] = keeps_all ? 0 : share_;
+  }
   for (const Leaving& leaving : leaving_) {
     if (has_too_much(leaving.holder))
       spread(leaving);
@@ -87,12 +92,18 @@ bool OutletChooser::has_too_much(int group) {
 
 void OutletChooser::spread(Leaving leaving) {
   TokenRange& rows = leaving.rows;
+  double& kept = kept_[static_cast<std::size_t>(leaving.holder)];
   for (int exit = leaving.holder; rows.size() > 0; exit = emptiest(leaving.holder)) {
-    Token taken = std::min(rows.size(), static_cast<Token>(std::max(0.0, share_ - load(exit)) / leaving.weight));
+    const double room = exit == leaving.holder ? kept : std::max(0.0, share_ - load(exit));
+    Token taken = std::min(rows.size(), static_cast<Token>(room / leaving.weight));
     if (exit != leaving.holder) taken = std::min(rows.size(), std::max(taken, least_rows_));
     if (rows.size() - taken < least_rows_ || load(emptiest(leaving.holder)) >= share_) taken = rows.size();
     if (taken > 0) outlets_.push_back({{rows.begin, rows.begin + taken}, leaving.holder, exit});
-    load(exit) += static_cast<double>(taken) * leaving.weight;
+    const double sent = static_cast<double>(taken) * leaving.weight;
+    if (exit == leaving.holder)
+      kept = std::max(0.0, kept - sent);
+    else
+      load(exit) += sent;
     rows.begin += taken;
   }
 }

@@ -26,11 +26,11 @@ class OutletChooser {
   /// A document: its pieces, in token order, and what its nodes need, whose own rows count for nothing. O(pieces x needs of
   /// nodes).
   void add(std::span<const HeldPiece> pieces, std::span<const RelayDocument::Node> nodes);
-  /// After all documents were added: outlets of all rows that some other node needs, in token order. O(outlets x groups of a
-  /// node).
+  /// Once, after all documents were added: outlets of all rows that some other node needs, in token order. O(outlets x groups
+  /// of a node).
   const std::vector<Outlet>& choose();
-  /// After that: whether some of the members, which need rows of other nodes, would have far more to take in than others, if
-  /// all rows entered a node where they are needed.
+  /// After that: whether some of the members would take in more than the share of the busiest NICs, about, if rows entered
+  /// nodes where they are needed. A member counts for all rows that come from its position if it needs any of the document.
   bool is_too_much_for(std::span<const RelayDocument::Member> members) const;
 
  private:
@@ -55,6 +55,7 @@ class OutletChooser {
   std::vector<double> elsewhere_;    // [node of the document at hand] rows that no group in the position of their holder needs
   std::vector<TokenRange> needed_;   // of the piece at hand
   std::vector<double> held_, load_;  // [group] copies of rows that leave the node: of those that it holds, and that it sends
+  std::vector<double> kept_;         // [group] that has too much: what is left of the share that it sends itself
   std::vector<double> wanted_;       // [group] rows that enter at it, if rows enter nodes where they are needed
   std::vector<double> leaving_node_, entering_node_;  // [node] all of them, and copies that come to it
   double share_ = 0;                                  // a NIC's equal share of what leaves or enters its node, the largest

@@ -74,9 +74,8 @@ class Collector {
         if (come.rows.empty()) continue;
         if (nodes_.in_rounds) normalise(come.rows), normalise(come.entered);  // they came in any order
         number_[arrival] = count++;
-        const bool leaves = nodes_.is_inside(stage) && come.leaves;
         const TokenSetId rows = builder_.intern(come.rows);
-        plan_.arrivals.push_back({stage, store == Store::needed, rows, leaves ? rows : builder_.intern(come.entered)});
+        plan_.arrivals.push_back({stage, store == Store::needed, rows, come.leaves ? rows : builder_.intern(come.entered)});
       }
   }
 

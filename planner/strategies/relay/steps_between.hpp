@@ -11,6 +11,7 @@
 
 namespace hsap {
 
+/// Plans once.
 class StepsBetween {
  public:
   StepsBetween(const RelayNodes& nodes, Token least_rows, RelaySteps& result);

@@ -27,6 +27,12 @@ double pairs_with(const DocumentMask& mask, const RelayDocument& document, const
   return pairs;
 }
 
+/// Those of the ranges that reach into `rows`. O(log ranges).
+Ranges reaching(Ranges ranges, const TokenRange& rows) {
+  const auto first = std::ranges::upper_bound(ranges, rows.begin, {}, &TokenRange::end);
+  return {first, std::ranges::lower_bound(first, ranges.end(), rows.end, {}, &TokenRange::begin)};
+}
+
 }  // namespace
 
 StepsInRounds::StepsInRounds(const DocumentMask& mask, const RelayNodes& nodes, Token least_rows, std::vector<double> own_pairs,
@@ -67,7 +73,8 @@ void StepsInRounds::plan_rest_inside(std::span<const RelayDocument> documents) {
   for (const RelayDocument& document : documents)
     for (const RelayDocument::Node& node : document.nodes)
       for (const RelayDocument::Member& to : node.members) {
-        const Ranges leaving = result_.arrivals[nodes_.arrival(to.group, 0, Store::needed)].rows;
+        const Ranges leaving = reaching(result_.arrivals[nodes_.arrival(to.group, 0, Store::needed)].rows,
+                                        {document.pieces.front().rows.begin, document.pieces.back().rows.end});
         for (const RelayDocument::Member& from : node.members) {
           if (from.group == to.group) continue;
           rest.clear();

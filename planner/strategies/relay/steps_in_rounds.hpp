@@ -19,8 +19,8 @@ class StepsInRounds {
   StepsInRounds(const DocumentMask& mask, const RelayNodes& nodes, Token least_rows, std::vector<double> own_pairs,
                 RelaySteps& result);
 
-  /// Adds the steps of all documents, which stay where they are meanwhile. O(places x units of each document, and transfers x
-  /// (log transfers + rounds)).
+  /// Adds the steps of all documents, which stay where they are meanwhile. O(places x units of each document, for each node
+  /// of a document its members squared, and transfers x (log transfers + rounds)).
   void plan(std::span<const RelayDocument> documents);
 
  private:
