@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "planner/strategies/view_groups.hpp"
+
 namespace hsap {
 
 namespace {
@@ -354,32 +356,19 @@ std::vector<std::vector<View>> groups_of_one(const ProgramBuilder& builder) {
 
 void needed_exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const std::vector<int>& node_of_rank,
                      const ExchangeRules& rules) {
-  std::vector<TokenSet> groups;
-  std::vector<int> node_of_group;
-  for (const std::vector<View>& group : views) {
-    groups.push_back(builder.tokens(group.front().tokens));
-    node_of_group.push_back(node_of_rank[group.front().rank]);
-  }
-  GroupHeads heads;
-  for (const View& member : views.front()) {
-    heads.query_heads += member.query_heads.size();
-    heads.kv_heads += member.kv_heads.size();
-  }
-  const std::vector<Move> moves = plan_moves(builder, groups, heads, node_of_group, rules);
-  std::vector<GroupPlan> plans(groups.size());
+  const ViewGroups groups = view_groups(builder, views, node_of_rank);
+  const std::vector<Move> moves = plan_moves(builder, groups.tokens, groups.heads, groups.node, rules);
+  std::vector<GroupPlan> plans(views.size());
   for (const Move& move : moves) {
     plans[static_cast<std::size_t>(move.from)].out.push_back(&move);
     plans[static_cast<std::size_t>(move.to)].in.push_back(&move);
   }
 
-  std::vector<std::vector<View>> lanes(views.front().size());
-  for (const std::vector<View>& group : views)
-    for (std::size_t member = 0; member < group.size(); ++member) lanes[member].push_back(group[member]);
   for (std::size_t g = 0; g < views.size(); ++g) {
     GroupPlan& plan = plans[g];
     plan.stages = work_of(builder, views[g].front().tokens, plan.in, rules.stages);
-    for (std::size_t member = 0; member < lanes.size(); ++member) {
-      Member program(builder, lanes[member], views[g][member], plan, rules);
+    for (std::size_t member = 0; member < groups.lanes.size(); ++member) {
+      Member program(builder, groups.lanes[member], views[g][member], plan, rules);
       program.forward();
       program.backward();
     }

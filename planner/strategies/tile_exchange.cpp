@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "planner/strategies/tile_plan.hpp"
+#include "planner/strategies/view_groups.hpp"
 
 namespace hsap {
 
@@ -288,26 +289,13 @@ TileWork work_of(ProgramBuilder& builder, TokenSetId own, const GroupTile& tile)
 
 void tile_exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const std::vector<int>& node_of_rank,
                    const ExchangeRules& rules) {
-  std::vector<TokenSet> groups;
-  std::vector<int> node_of_group;
-  for (const std::vector<View>& group : views) {
-    groups.push_back(builder.tokens(group.front().tokens));
-    node_of_group.push_back(node_of_rank[group.front().rank]);
-  }
-  GroupHeads heads;
-  for (const View& member : views.front()) {
-    heads.query_heads += member.query_heads.size();
-    heads.kv_heads += member.kv_heads.size();
-  }
-  const TilePlan plan = plan_tiles(builder, groups, heads, node_of_group, rules);
+  const ViewGroups groups = view_groups(builder, views, node_of_rank);
+  const TilePlan plan = plan_tiles(builder, groups.tokens, groups.heads, groups.node, rules);
 
-  std::vector<std::vector<View>> lanes(views.front().size());
-  for (const std::vector<View>& group : views)
-    for (std::size_t member = 0; member < group.size(); ++member) lanes[member].push_back(group[member]);
   for (std::size_t g = 0; g < views.size(); ++g) {
     const TileWork work = work_of(builder, views[g].front().tokens, plan.groups[g]);
-    for (std::size_t member = 0; member < lanes.size(); ++member) {
-      Member program(builder, lanes[member], views[g][member], plan, plan.groups[g], work, rules);
+    for (std::size_t member = 0; member < groups.lanes.size(); ++member) {
+      Member program(builder, groups.lanes[member], views[g][member], plan, plan.groups[g], work, rules);
       program.forward();
       program.backward();
     }
