@@ -33,7 +33,7 @@ LIBRARIES = (
     ("nccl", ("backend/cuda",)),
     ("cudnn", ("backend/cuda",)),
     ("mpi.h", ("backend/mpi",)),
-    ("CLI/", ("tools",)),
+    ("CLI/", ("tools", "tests/tools")),
     ("catch2/", ("tests",)),
     ("benchmark/", ("tests/bench",)),
 )

@@ -1,5 +1,6 @@
 #include "tools/command_line.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <iostream>

@@ -2,9 +2,13 @@
 // cannot be understood; one line on standard error says why.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+
+namespace CLI {
+class App;
+class Validator;
+}  // namespace CLI
 
 namespace hsap {
 

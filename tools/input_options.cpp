@@ -1,5 +1,6 @@
 #include "tools/input_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <numeric>
 #include <string_view>

@@ -1,7 +1,6 @@
 // The options that say what is planned: cluster, model, mask, lengths, batch. Shared by `compare` and `plan`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +8,10 @@
 
 #include "planner/inputs/cluster_topology.hpp"
 #include "planner/ir/ids.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace hsap {
 

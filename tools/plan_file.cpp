@@ -1,6 +1,7 @@
 #include "tools/plan_file.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include "planner/inputs/input_json.hpp"
 #include "planner/inputs/input_text.hpp"
 #include "planner/ir/errors.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +42,7 @@ struct PlanFile {
   StrategyOptions options;
   /// What it was chosen and placed by. Plans written before layers were ranked do not say it: attention.
   Objective objective = Objective::attention;
-  bool barrier = false;  ///< between attention and linear work
+  bool barrier = false;                     ///< between attention and linear work
   std::optional<double> linear_parameters;  ///< LayerKind::linear_parameters, where they are known
   Prediction predicted;
   /// cu_seqlens of the batch, when the schedule contaminates: when it is made for one document of all tokens, as published code

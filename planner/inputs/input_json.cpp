@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "planner/inputs/input_text.hpp"
 #include "planner/ir/errors.hpp"

@@ -1,5 +1,7 @@
 #include "tools/plan/bench_instances.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "planner/inputs/input_json.hpp"
 #include "planner/inputs/input_text.hpp"
 #include "planner/inputs/lengths/length_numbers.hpp"

@@ -1,5 +1,7 @@
 // hsap-plan bench-planner: how long hsap plans known batches and how near to the bounds it gets, beside other planners.
 #include <malloc.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <iostream>

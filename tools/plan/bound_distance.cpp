@@ -1,6 +1,7 @@
 #include "tools/plan/bound_distance.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "planner/ir/units.hpp"

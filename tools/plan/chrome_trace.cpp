@@ -1,5 +1,6 @@
 #include "tools/plan/chrome_trace.hpp"
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "planner/ir/work.hpp"

@@ -1,7 +1,7 @@
 // A Timeline in Chrome's trace format ("Trace Event Format", complete events): opens in Perfetto and chrome://tracing.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "planner/inputs/cluster_topology.hpp"
 #include "planner/ir/timeline.hpp"

@@ -1,7 +1,9 @@
 // The subcommands of hsap-plan, one file each. Every function adds its subcommand to the application.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace hsap {
 

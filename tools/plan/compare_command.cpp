@@ -1,7 +1,9 @@
 // hsap-plan compare: every strategy on one problem, best first.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "planner/ir/errors.hpp"
 #include "tools/plan/commands.hpp"

@@ -1,6 +1,7 @@
 #include "tools/plan/comparison_json.hpp"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tools/plan/bound_distance.hpp"
 #include "tools/plan_file.hpp"

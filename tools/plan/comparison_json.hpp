@@ -1,7 +1,7 @@
 // A comparison for programs.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/plan/ranking.hpp"
 

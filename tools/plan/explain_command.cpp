@@ -1,6 +1,8 @@
 // hsap-plan explain: what a plan does, and why it takes as long as it does.
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "planner/ir/errors.hpp"
 #include "tools/command_line.hpp"
@@ -56,7 +58,8 @@ void explain_plan(const ExplainOptions& options) {
       without_token_cap(plan.schedule, plan.options, problem_of(plan, cluster, work, kernels));
   const Explanation explanation =
       explain(plan.schedule, plan.batch_mask(), timeline, cluster, kernels, work, uncapped ? &*uncapped : nullptr);
-  const ExplainedPlan explained{plan, cluster, options.evaluator, timeline.attention, explanation, options.rank, options.documents};
+  const ExplainedPlan explained{plan,        cluster,      options.evaluator, timeline.attention,
+                                explanation, options.rank, options.documents};
   if (options.json)
     std::cout << explanation_json(explained).dump(2) << '\n';
   else

@@ -1,5 +1,7 @@
 #include "tools/plan/explanation_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "tools/plan/bound_distance.hpp"
 
 namespace hsap {

@@ -1,7 +1,7 @@
 // An explained plan for programs: all that explanation_text() tells, and what it leaves out for length.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/plan/explanation_text.hpp"
 

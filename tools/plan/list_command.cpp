@@ -1,4 +1,5 @@
 // hsap-plan list: what is built in.
+#include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "planner/inputs/cluster_topology.hpp"

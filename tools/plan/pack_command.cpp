@@ -1,6 +1,8 @@
 // hsap-plan pack: the documents of global batches into replicas and micro-batches, and what that gains over first-fit.
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/plan/commands.hpp"
 #include "tools/plan/packing_json.hpp"

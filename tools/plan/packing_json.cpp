@@ -1,5 +1,7 @@
 #include "tools/plan/packing_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace hsap {
 
 namespace {

@@ -1,7 +1,7 @@
 // A packing for programs: the report, and the file that says which documents go where.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/plan/packing_run.hpp"
 

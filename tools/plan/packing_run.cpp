@@ -1,5 +1,6 @@
 #include "tools/plan/packing_run.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <utility>
 

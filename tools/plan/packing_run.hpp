@@ -1,7 +1,6 @@
 // The packing of global batches as `pack` runs it: what is asked for, what comes out, and the figures that reports show of it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +10,10 @@
 #include "planner/search/objective.hpp"
 #include "tools/plan/global_batches.hpp"
 #include "tools/planning_inputs.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace hsap {
 

@@ -1,4 +1,5 @@
 // hsap-plan plan: chooses like `compare` and writes the proved plan.
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 

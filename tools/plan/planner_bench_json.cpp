@@ -1,5 +1,7 @@
 #include "tools/plan/planner_bench_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace hsap {
 
 namespace {

@@ -1,7 +1,7 @@
 // The report of hsap-plan bench-planner for programs: every number of every run.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/plan/planner_bench.hpp"
 

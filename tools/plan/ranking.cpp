@@ -1,5 +1,6 @@
 #include "tools/plan/ranking.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <limits>
 

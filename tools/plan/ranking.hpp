@@ -1,7 +1,6 @@
 // The search as `compare` and `plan` run it: which strategies, which degrees, ranked by which predictor.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +9,10 @@
 #include "planner/search/compare.hpp"
 #include "tools/plan/evaluators.hpp"
 #include "tools/planning_inputs.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace hsap {
 

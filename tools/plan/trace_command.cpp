@@ -1,6 +1,8 @@
 // hsap-plan trace: simulates a plan and writes when every op ran.
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "planner/ir/units.hpp"
 #include "sim/simulate.hpp"

@@ -1,5 +1,6 @@
 #include "tools/run/expectations.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "planner/ir/errors.hpp"

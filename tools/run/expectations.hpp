@@ -1,11 +1,14 @@
 // What a person believes a plan to be: checked against the plan before it runs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "tools/plan_file.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace hsap {
 

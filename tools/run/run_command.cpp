@@ -1,6 +1,7 @@
 #include "tools/run/run_command.hpp"
 
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "backend/cpu/host_memory.hpp"

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 

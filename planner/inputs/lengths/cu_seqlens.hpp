@@ -1,7 +1,7 @@
 // cu_seqlens: a batch that is packed already, as the offsets of its documents on the token axis.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "planner/inputs/document_lengths.hpp"

@@ -1,6 +1,7 @@
 #include "planner/inputs/model/config_object.hpp"
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,8 @@ bool ConfigObject::active(std::string_view key) const {
   if (value == object_->end() || value->is_null() || *value == false || *value == 0) return false;
   return !(value->is_string() || value->is_structured()) || (!value->empty() && *value != "");
 }
+
+bool ConfigObject::has(std::string_view key) const { return object_->contains(key); }
 
 std::string ConfigObject::text(std::string_view key) const {
   const auto value = object_->find(key);

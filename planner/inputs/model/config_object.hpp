@@ -2,7 +2,7 @@
 #pragma once
 
 #include <initializer_list>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +25,7 @@ class ConfigObject {
   const nlohmann::json& json() const { return *object_; }
   /// The key is there and says something: it is not null, false, 0, "" or empty.
   bool active(std::string_view key) const;
-  bool has(std::string_view key) const { return object_->contains(key); }
+  bool has(std::string_view key) const;
   bool flag(std::string_view key) const { return active(key); }
   /// The text under `key`; empty when absent or no text.
   std::string text(std::string_view key) const;
