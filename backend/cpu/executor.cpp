@@ -1,14 +1,15 @@
 #include "backend/executor.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
-#include <system_error>
-#include <thread>
+#include <utility>
 
 #include "backend/cpu/cpu_device.hpp"
 #include "backend/cpu/host_memory.hpp"
 #include "backend/cpu/run_on_threads.hpp"
 #include "backend/cpu/thread_communicator.hpp"
+#include "backend/cpu/worker_threads.hpp"
 #include "backend/rank_walker.hpp"
 #include "backend/tensors.hpp"
 #include "planner/ir/errors.hpp"
@@ -52,13 +53,7 @@ struct Rank {
   RankMemory memory;
 };
 
-/// Opens when all threads of the phase exist, so that their clocks start together.
-struct StartGate {
-  bool open = false;
-  std::chrono::steady_clock::time_point time;
-};
-
-/// All ranks of one run. The threads of a phase are started and joined here; joining is the barrier between the phases.
+/// All ranks of one run. A phase runs on threads of its own; waiting for the last of them is the barrier between the phases.
 class Run {
  public:
   Run(const Schedule& schedule, const MakeDevice& make_device) : schedule_(schedule), rows_(schedule) {
@@ -118,34 +113,22 @@ PhaseTimeline Run::run(Phase phase) {
     walkers.push_back(std::make_unique<RankWalker>(schedule_, rank, phase, resources, timeline.ranks[rank]));
   }
 
-  StartGate gate;
-  const auto work = [&monitor, &gate](RankWalker& walker, int stream) {
-    try {
-      monitor.wait({.ready = [&gate] { return gate.open; }, .describe = [] { return "a thread waits for the start"; }});
-      walker.run_stream(stream, gate.time);
-    } catch (const Stopped&) {
-    } catch (...) {
-      monitor.fail(std::current_exception());
+  std::vector<WorkerTask> streams;
+  for (const auto& walker : walkers)
+    for (const int stream : walker->streams()) {
+      monitor.enter();
+      streams.push_back([&monitor, &walker = *walker, stream](std::chrono::steady_clock::time_point start) {
+        try {
+          walker.run_stream(stream, start);
+        } catch (const Stopped&) {
+        } catch (...) {
+          monitor.fail(std::current_exception());
+        }
+        monitor.leave();
+      });
     }
-    monitor.leave();
-  };
-  std::vector<std::thread> threads;
-  try {
-    for (const auto& walker : walkers)
-      for (const int stream : walker->streams()) {
-        monitor.enter();
-        threads.emplace_back(work, std::ref(*walker), stream);
-      }
-    monitor.update([&gate] {
-      gate.time = std::chrono::steady_clock::now();
-      gate.open = true;
-    });
-  } catch (const std::system_error& error) {
-    monitor.leave();  // for the thread that did not start
-    monitor.fail(std::make_exception_ptr(BackendFailure("starting thread " + std::to_string(threads.size()), error.what())));
-  }
   monitor.leave();
-  for (std::thread& thread : threads) thread.join();
+  WorkerThreads::shared().run(std::move(streams));
   if (monitor.failure()) std::rethrow_exception(monitor.failure());
   return timeline;
 }

@@ -82,8 +82,10 @@ void ThreadCommunicator::exchange(const std::vector<PostedMessage>& sends, const
       const std::vector<MessagePart>& parts = incoming.message->parts;
       check_equal(incoming.outgoing->parts, parts, where + ": " + incoming.name());
       for (std::size_t i = 0; i < parts.size(); ++i) copy_rows({incoming.outgoing->parts[i].memory, parts[i].memory});
-      mail_.monitor_.update([&] { incoming.outgoing->received = true; });
     }
+    mail_.monitor_.update([&] {
+      for (const Incoming& incoming : here) incoming.outgoing->received = true;
+    });
   }
 }
 
