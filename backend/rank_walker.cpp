@@ -232,7 +232,7 @@ SliceView RankWalker::view(const Slice& slice) const {
 
 SliceView RankWalker::view(const std::optional<Slice>& slice) const { return slice ? view(*slice) : SliceView{}; }
 
-std::vector<PostedMessage> RankWalker::posted(const std::vector<Message>& messages) const {
+std::vector<PostedMessage> RankWalker::posted(const PooledList<Message>& messages) const {
   std::vector<PostedMessage> all;
   for (const Message& message : messages) {
     PostedMessage& post = all.emplace_back(PostedMessage{message.peer, {}});

@@ -53,7 +53,7 @@ class RankWalker {
   bool all_done(const OpList& ops) const;
   SliceView view(const Slice& slice) const;
   SliceView view(const std::optional<Slice>& slice) const;
-  std::vector<PostedMessage> posted(const std::vector<Message>& messages) const;
+  std::vector<PostedMessage> posted(const PooledList<Message>& messages) const;
   VisibleRows visible(const Slice& queries, const Slice& keys) const;
   HeadGroups groups(const Slice& rows, const Slice& kv) const;
   /// [heads of the slice]; empty when nothing decays.
@@ -65,7 +65,7 @@ class RankWalker {
   const Schedule& schedule_;
   const RankId rank_;
   const Phase phase_;
-  const std::vector<Op>& ops_;
+  const PooledList<Op>& ops_;
   const RankResources resources_;
   std::vector<OpTime>& times_;
   std::vector<char> done_;  // [op], under the monitor's lock

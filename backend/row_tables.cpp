@@ -30,7 +30,7 @@ void RowTables::add(RankId rank, Phase phase, const Op& op) {
 }
 
 void RowTables::add(const RankProgram& program, const Slice& slice) {
-  const std::vector<Buffer>& buffers = program.buffers;
+  const PooledList<Buffer>& buffers = program.buffers;
   if (slice.buffer >= buffers.size())
     throw InvalidInput("names buffer " + std::to_string(slice.buffer) + ", expected one below " +
                        std::to_string(buffers.size()));

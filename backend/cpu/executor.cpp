@@ -20,7 +20,7 @@ namespace {
 
 /// verify() says more; this keeps scatter and gather inside their memory when it was not asked.
 void check_boundary(const Schedule& schedule, RankId rank, Role role, BufferId id) {
-  const std::vector<Buffer>& buffers = schedule.ranks[rank].buffers;
+  const PooledList<Buffer>& buffers = schedule.ranks[rank].buffers;
   const std::string place = "rank " + std::to_string(rank) + ", boundary " + to_string(role);
   if (id >= buffers.size())
     throw InvalidInput(place + ": names buffer " + std::to_string(id) + ", expected one below " +

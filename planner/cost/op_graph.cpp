@@ -26,7 +26,7 @@ void check_ranks(const Schedule& schedule, const ClusterTopology& cluster) {
 /// Nodes, and the edges inside each rank.
 void add_nodes(OpGraph& graph, const Schedule& schedule, Phase phase, const KernelTimes& kernels) {
   for (RankId rank = 0; rank < schedule.ranks.size(); ++rank) {
-    const std::vector<Op>& ops = ops_of(schedule.ranks[rank], phase);
+    const PooledList<Op>& ops = ops_of(schedule.ranks[rank], phase);
     const auto first = static_cast<NodeId>(graph.nodes.size());
     graph.first_node.push_back(first);
     graph.nodes.resize(first + ops.size());
@@ -87,7 +87,7 @@ struct End {
 std::pair<RankId, RankId> pair_of(const End& end) { return {end.from, end.to}; }
 
 /// In list order per pair of ranks.
-std::vector<End> ends(const OpGraph& graph, const Schedule& schedule, Phase phase, std::vector<Message> Exchange::*list) {
+std::vector<End> ends(const OpGraph& graph, const Schedule& schedule, Phase phase, PooledList<Message> Exchange::*list) {
   const bool sends = list == &Exchange::sends;
   std::vector<End> result;
   for (const OpNode& node : graph.nodes) {

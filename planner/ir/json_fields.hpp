@@ -52,14 +52,18 @@ auto read_element(const nlohmann::json& array, std::size_t index, Read&& read) {
   }
 }
 
-/// read() of every element.
-template <class Read>
-auto read_list(const nlohmann::json& array, Read&& read) {
+/// read() of every element, as a List.
+template <class List, class Read>
+List read_list_as(const nlohmann::json& array, Read&& read) {
   expect_array(array);
-  std::vector<decltype(read(array))> list;
+  List list;
   list.reserve(array.size());
   for (std::size_t i = 0; i < array.size(); ++i) list.push_back(read_element(array, i, read));
   return list;
+}
+template <class Read>
+auto read_list(const nlohmann::json& array, Read&& read) {
+  return read_list_as<std::vector<decltype(read(array))>>(array, read);
 }
 
 }  // namespace hsap

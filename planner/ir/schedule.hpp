@@ -2,16 +2,14 @@
 // model, the simulator and the executors interpret it. Rules that hold for every Schedule (verify() refuses the rest):
 //
 //  * Each rank has one program of two phases, forward and backward. Ops on one stream of a rank run in list order; `after`
-//  names
-//    earlier ops of the same rank and phase that must be done first. Nothing else orders them. Phases are separated by a
-//    barrier.
+//    names earlier ops of the same rank and phase that must be done first. Nothing else orders them. A barrier separates the
+//    phases.
 //  * Ranks meet in messages only. The messages from rank a to rank b are matched in order (NCCL has no tags).
 //  * A buffer's rows are the tokens of its token set in ascending order: shape [tokens, heads, width]. Ops name rectangles of
 //    buffers (Slice), so layout changes need no op of their own: an interpreter packs a message whose slice is not contiguous.
 //    This is why there is no Pack/Unpack op: it would store the slice a second time.
 //  * Attend and AttendBackward *write* their results; Merge and Accumulate combine them into earlier ones. So each value has
-//  one
-//    writer, and verify() can follow where every (query, key) pair went.
+//    one writer, and verify() can follow where every (query, key) pair went.
 //  * Bytes, FLOPs and memory are computed from the ops (work.hpp, memory.hpp), never stored.
 #pragma once
 
@@ -27,6 +25,7 @@
 #include "planner/ir/ids.hpp"
 #include "planner/ir/in_place_list.hpp"
 #include "planner/ir/label.hpp"
+#include "planner/ir/pooled_list.hpp"
 #include "planner/ir/token_set.hpp"
 
 namespace hsap {
@@ -97,8 +96,8 @@ struct Message {
 /// All sends and receives are posted together; done when all are. (One NCCL group; MPI Isend/Irecv/Waitall.)
 /// At most one message to and one from each peer. Messages without bytes are not listed.
 struct Exchange {
-  std::vector<Message> sends;
-  std::vector<Message> recvs;
+  PooledList<Message> sends;
+  PooledList<Message> recvs;
   bool operator==(const Exchange&) const = default;
 };
 
@@ -232,9 +231,9 @@ struct RankBoundary {
 struct RankProgram {
   TokenSetId tokens = 0;  ///< the tokens this rank owns
   RankBoundary boundary;
-  std::vector<Buffer> buffers;
-  std::vector<Op> forward;
-  std::vector<Op> backward;
+  PooledList<Buffer> buffers;
+  PooledList<Op> forward;
+  PooledList<Op> backward;
   bool operator==(const RankProgram&) const = default;
 };
 
@@ -254,6 +253,7 @@ struct Schedule {
   AttentionShape shape;
   DocumentMask mask;
   std::vector<TokenSet> token_sets;  ///< each different set once; set 0 is the empty set
+  ListPool pool;  ///< of the lists of all ranks, if it is open; empty ones are made in it by PooledList(pool)
   std::vector<RankProgram> ranks;
 
   const TokenSet& tokens(TokenSetId id) const { return token_sets[id]; }
@@ -262,7 +262,7 @@ struct Schedule {
 };
 
 enum class Phase { forward, backward };
-inline const std::vector<Op>& ops_of(const RankProgram& program, Phase phase) {
+inline const PooledList<Op>& ops_of(const RankProgram& program, Phase phase) {
   return phase == Phase::forward ? program.forward : program.backward;
 }
 std::string to_string(Phase phase);

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 json write(const Slice& slice) { return json::array({slice.buffer, slice.tokens, slice.heads.begin, slice.heads.end}); }
 
-json write(const std::vector<Message>& messages) {
+json write(const PooledList<Message>& messages) {
   json list = json::array();
   for (const Message& message : messages) {
     json parts = json::array();
@@ -81,7 +81,7 @@ void write_body(const StateApply& op, json& into) {
   into["transposed"] = op.transposed;
 }
 
-json write(const std::vector<Op>& ops) {
+json write(const PooledList<Op>& ops) {
   json list = json::array();
   for (const Op& op : ops) {
     json item = {{"id", op.id}, {"kind", kind_name(op.body)}, {"stream", op.stream}, {"step", op.step}};

@@ -123,14 +123,14 @@ class ProgramReader {
     RankProgram program;
     program.tokens = token_set(value);
     program.buffers = read_field(value, "buffers", [&](const json& list) {
-      return read_list(list, [&](const json& item) { return read_buffer(item); });
+      return read_list_as<PooledList<Buffer>>(list, [&](const json& item) { return read_buffer(item); });
     });
     buffers_ = program.buffers.size();
     program.boundary = read_field(value, "boundary", [&](const json& item) { return read_boundary(item); });
     const auto read_ops = [&](const json& list) {
       expect_array(list);
       ops_ = list.size();
-      return read_list(list, [&](const json& item) { return read_op(item); });
+      return read_list_as<PooledList<Op>>(list, [&](const json& item) { return read_op(item); });
     };
     program.forward = read_field(value, "forward", read_ops);
     program.backward = read_field(value, "backward", read_ops);
@@ -185,9 +185,9 @@ class ProgramReader {
     return slice(object, key);
   }
 
-  std::vector<Message> messages(const json& object, const char* key) const {
+  PooledList<Message> messages(const json& object, const char* key) const {
     return read_field(object, key, [&](const json& list) {
-      return read_list(list, [&](const json& item) {
+      return read_list_as<PooledList<Message>>(list, [&](const json& item) {
         expect_keys(item, {"peer", "parts"});
         Message message;
         message.peer = read_field(item, "peer", [&](const json& number) { return read_index(number, ranks_); });

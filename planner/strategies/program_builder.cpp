@@ -11,6 +11,8 @@ namespace hsap {
 
 namespace {
 
+/// About what the lists of a rank take that exchanges what documents need with twenty others.
+constexpr std::size_t kListBytesOfRank = 8192;
 constexpr TokenSetId kNoTokens = 0;  // the builder makes the empty set first
 
 std::size_t hash_of(Ranges ranges) {
@@ -48,17 +50,21 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
   schedule_.shape = problem.shape;
   schedule_.mask = problem.mask;
   schedule_.ranks.resize(owned.size());
+  schedule_.pool.open(owned.size() * kListBytesOfRank);
   make_slots(8 * owned.size() + 2);
   intern(TokenSet{});
   const HeadRange query{0, problem.shape.query_heads};
   const HeadRange kv{0, problem.shape.kv_heads};
   for (RankId rank = 0; rank < owned.size(); ++rank) {
-    schedule_.ranks[rank].buffers.reserve(8);
+    RankProgram& program = schedule_.ranks[rank];
+    program.buffers = PooledList<Buffer>(schedule_.pool);
+    program.forward = PooledList<Op>(schedule_.pool);
+    program.backward = PooledList<Op>(schedule_.pool);
+    program.buffers.reserve(8);
     const TokenSetId tokens = intern(owned[rank]);
     const auto boundary = [&](Role role, Label name) {
       return add_buffer(rank, role, problem.shape.dtype, tokens, has_query_heads(role) ? query : kv, name);
     };
-    RankProgram& program = schedule_.ranks[rank];
     program.tokens = tokens;
     RankBoundary& b = program.boundary;
     b.q = boundary(Role::q, "q"), b.k = boundary(Role::k, "k"), b.v = boundary(Role::v, "v"), b.o = boundary(Role::o, "o");
@@ -105,12 +111,12 @@ void ProgramBuilder::reserve(RankId rank, std::size_t buffers, std::size_t forwa
 }
 
 BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, Label name) {
-  std::vector<Buffer>& buffers = schedule_.ranks[rank].buffers;
+  PooledList<Buffer>& buffers = schedule_.ranks[rank].buffers;
   buffers.emplace_back(role, dtype, tokens, heads, std::move(name));
   return static_cast<BufferId>(buffers.size() - 1);
 }
 
-void ProgramBuilder::add_message(std::vector<Message>& messages, RankId peer, const std::vector<Slice>& parts) const {
+void ProgramBuilder::add_message(PooledList<Message>& messages, RankId peer, const std::vector<Slice>& parts) const {
   Message message{peer, {}};
   for (const Slice& slice : parts)
     if (slice.tokens != kNoTokens) message.parts.push_back(slice);
@@ -203,7 +209,7 @@ void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, Body&& 
   if (stream < 0 || stream >= kStreams)
     throw std::logic_error("an op on stream " + std::to_string(stream) + ", expected 0 to " + std::to_string(kStreams - 1));
   RankProgram& program = schedule_.ranks[rank];
-  std::vector<Op>& ops = phase == Phase::forward ? program.forward : program.backward;
+  PooledList<Op>& ops = phase == Phase::forward ? program.forward : program.backward;
   const auto id = static_cast<OpIndex>(ops.size());
   RankUse& of_rank = use_[rank];
   if (of_rank.forward.accesses.empty() && of_rank.backward.accesses.empty()) std::swap(of_rank, spare_);

@@ -44,8 +44,10 @@ class ProgramBuilder {
   }
   static Slice part(BufferId buffer, TokenSetId tokens, HeadRange heads) { return {buffer, tokens, heads}; }
 
+  /// An empty list of messages, which lies in the schedule.
+  PooledList<Message> messages() const { return PooledList<Message>(schedule_.pool); }
   /// A message of the parts that have rows; not added when none has.
-  void add_message(std::vector<Message>& messages, RankId peer, const std::vector<Slice>& parts) const;
+  void add_message(PooledList<Message>& messages, RankId peer, const std::vector<Slice>& parts) const;
 
   /// Appends an op, whose body is one of OpBody's, to the rank's phase, with its dependencies. An Exchange without messages and
   /// an Accumulate or Copy without rows are left out.

@@ -31,14 +31,14 @@ class ScheduleMaker {
 
   /// A buffer with all heads of its role, as the slice that is the whole of it.
   Slice buffer(RankId rank, Role role, const TokenSet& set, const std::string& name) {
-    std::vector<Buffer>& buffers = schedule.ranks[rank].buffers;
+    PooledList<Buffer>& buffers = schedule.ranks[rank].buffers;
     const int heads = has_query_heads(role) ? schedule.shape.query_heads : schedule.shape.kv_heads;
     buffers.push_back({role, DType::fp32, tokens(set), {0, heads}, name});
     return {static_cast<BufferId>(buffers.size() - 1), buffers.back().tokens, {0, heads}};
   }
 
   OpIndex op(RankId rank, Phase phase, OpBody body, OpList after = {}, int step = 0) {
-    std::vector<Op>& ops = phase == Phase::forward ? schedule.ranks[rank].forward : schedule.ranks[rank].backward;
+    PooledList<Op>& ops = phase == Phase::forward ? schedule.ranks[rank].forward : schedule.ranks[rank].backward;
     const int stream = std::holds_alternative<Exchange>(body) ? kCommunicationStream : kComputeStream;
     ops.push_back({static_cast<OpIndex>(ops.size()), stream, step, std::move(after), std::move(body)});
     return ops.back().id;

@@ -111,7 +111,7 @@ TEST_CASE("executor: `after` and streams order the measured times") {
   for (const Phase phase : {Phase::forward, Phase::backward})
     for (RankId rank = 0; rank < 2; ++rank) {
       const std::vector<OpTime>& times = phase_of(timeline, phase).ranks[rank];
-      const std::vector<Op>& ops = ops_of(schedule.ranks[rank], phase);
+      const PooledList<Op>& ops = ops_of(schedule.ranks[rank], phase);
       REQUIRE(times.size() == ops.size());
       for (std::size_t i = 0; i < ops.size(); ++i) {
         CAPTURE(to_string(phase), rank, i);

@@ -184,7 +184,7 @@ TEST_CASE("executor: exchange and computing of one rank overlap") {
   // can only end inside rank 0's attention (its clock may be read a little later). Streams that took turns would meet the
   // time-out of the second wait.
   Schedule schedule = two_rank_ring();
-  std::vector<Op>& later = schedule.ranks[1].forward;
+  PooledList<Op>& later = schedule.ranks[1].forward;
   std::swap(later[0], later[1]);  // first attend, then the exchange
   later[0].id = 0;
   later[1].id = 1;

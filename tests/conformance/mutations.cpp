@@ -13,7 +13,7 @@ namespace hsap::test {
 
 namespace {
 
-std::vector<Op>& ops_of(Schedule& schedule, RankId rank, Phase phase) {
+PooledList<Op>& ops_of(Schedule& schedule, RankId rank, Phase phase) {
   return phase == Phase::forward ? schedule.ranks[rank].forward : schedule.ranks[rank].backward;
 }
 
@@ -48,7 +48,7 @@ TokenSetId without_last(Schedule& schedule, TokenSetId id) {
 }
 
 /// Ids become positions again; `after` follows where each op has gone. `went_to[old id]`, nullopt = the op is gone.
-void renumber(std::vector<Op>& ops, const std::vector<std::optional<OpIndex>>& went_to) {
+void renumber(PooledList<Op>& ops, const std::vector<std::optional<OpIndex>>& went_to) {
   for (OpIndex i = 0; i < ops.size(); ++i) {
     ops[i].id = i;
     OpList after;
@@ -91,7 +91,7 @@ bool conflict(const Schedule& schedule, const OpBody& a, const OpBody& b) {
 }
 
 bool share_a_peer(const Exchange& a, const Exchange& b) {
-  const auto meet = [](const std::vector<Message>& x, const std::vector<Message>& y) {
+  const auto meet = [](const PooledList<Message>& x, const PooledList<Message>& y) {
     return std::any_of(x.begin(), x.end(), [&](const Message& m) {
       return std::any_of(y.begin(), y.end(), [&](const Message& n) { return m.peer == n.peer; });
     });
@@ -122,7 +122,7 @@ class Mutator {
   }
 
  private:
-  const std::vector<Op>& ops() const { return hsap::ops_of(original_.ranks[rank_], phase_); }
+  const PooledList<Op>& ops() const { return hsap::ops_of(original_.ranks[rank_], phase_); }
 
   void skip(const std::string& kind) { ++counts_[kind].skipped; }
 
@@ -139,7 +139,7 @@ class Mutator {
   }
 
   void drop(OpIndex id) {
-    produce("drop op", id, "", false, [&](Schedule&, std::vector<Op>& list) {
+    produce("drop op", id, "", false, [&](Schedule&, PooledList<Op>& list) {
       std::vector<std::optional<OpIndex>> went_to;
       for (OpIndex old = 0; old < list.size(); ++old)
         went_to.push_back(old == id ? std::nullopt : std::optional<OpIndex>(old < id ? old : old - 1));
@@ -149,7 +149,7 @@ class Mutator {
   }
 
   void duplicate(OpIndex id) {
-    produce("duplicate op", id, "", false, [&](Schedule&, std::vector<Op>& list) {
+    produce("duplicate op", id, "", false, [&](Schedule&, PooledList<Op>& list) {
       // Whoever waited for the op waits for its second run.
       std::vector<std::optional<OpIndex>> went_to;
       for (OpIndex old = 0; old < list.size(); ++old) went_to.push_back(old < id ? old : old + 1);
@@ -164,7 +164,7 @@ class Mutator {
     if (next == ops().end()) return;
     const auto other = static_cast<OpIndex>(next - ops().begin());
     const std::string with = " with op " + std::to_string(other);
-    produce("swap ops", id, with, false, [&](Schedule&, std::vector<Op>& list) { std::swap(list[id], list[other]); });
+    produce("swap ops", id, with, false, [&](Schedule&, PooledList<Op>& list) { std::swap(list[id], list[other]); });
 
     const OpBody& first = ops()[id].body;
     const OpBody& second = next->body;
@@ -172,7 +172,7 @@ class Mutator {
     const bool free = !conflict(original_, first, second);
     if (free && exchange == nullptr) return skip("swap bodies");
     const bool may_be_harmless = free && !share_a_peer(*exchange, std::get<Exchange>(second));
-    produce("swap bodies", id, with, may_be_harmless, [&](Schedule&, std::vector<Op>& list) {
+    produce("swap bodies", id, with, may_be_harmless, [&](Schedule&, PooledList<Op>& list) {
       std::swap(list[id], list[other]);
       std::vector<std::optional<OpIndex>> went_to;
       for (OpIndex old = 0; old < list.size(); ++old) went_to.push_back(old == id ? other : old == other ? id : old);
@@ -182,7 +182,7 @@ class Mutator {
 
   void drop_after(OpIndex id) {
     for (std::size_t edge = 0; edge < ops()[id].after.size(); ++edge)
-      produce("drop after", id, " " + std::to_string(ops()[id].after[edge]), true, [&](Schedule&, std::vector<Op>& list) {
+      produce("drop after", id, " " + std::to_string(ops()[id].after[edge]), true, [&](Schedule&, PooledList<Op>& list) {
         list[id].after.erase(list[id].after.begin() + static_cast<std::ptrdiff_t>(edge));
       });
   }
@@ -198,7 +198,7 @@ class Mutator {
           continue;
         }
         produce(tokens ? "shorten tokens" : "shorten heads", id, " of slice " + std::to_string(chosen), false,
-                [&](Schedule& schedule, std::vector<Op>& list) {
+                [&](Schedule& schedule, PooledList<Op>& list) {
                   std::size_t at = 0;
                   for_each_slice(list[id].body, [&](Slice& slice) {
                     if (at++ != chosen) return;
@@ -214,7 +214,7 @@ class Mutator {
   /// Shortens each group of slices that must have equal tokens, so that only following the data shows the mistake.
   void shorten_alike(OpIndex id) {
     const auto shorten = [&](const std::string& what, auto&& slices_of) {
-      produce("shorten alike", id, " " + what, true, [&](Schedule& schedule, std::vector<Op>& list) {
+      produce("shorten alike", id, " " + what, true, [&](Schedule& schedule, PooledList<Op>& list) {
         for (Slice* slice : slices_of(schedule, list[id].body)) slice->tokens = without_last(schedule, slice->tokens);
       });
     };
@@ -294,7 +294,7 @@ class Mutator {
     for (std::size_t term = 0; term < terms; ++term) {
       const std::string detail = " " + std::to_string(term);
       const auto change = [&](const std::string& kind, auto&& edit) {
-        produce(kind, id, detail, false, [&](Schedule&, std::vector<Op>& list) {
+        produce(kind, id, detail, false, [&](Schedule&, PooledList<Op>& list) {
           std::vector<Slice>& all = std::get<StateSum>(list[id].body).terms;
           edit(all, all.begin() + static_cast<std::ptrdiff_t>(term));
         });
@@ -318,18 +318,18 @@ class Mutator {
     throw std::logic_error("mutations are made of schedules whose messages match");
   }
 
-  void change_messages(OpIndex id, const std::vector<Message>& messages, std::vector<Message> Exchange::*side,
+  void change_messages(OpIndex id, const PooledList<Message>& messages, PooledList<Message> Exchange::*side,
                        const std::string& name) {
-    const auto on_side = [side](std::vector<Op>& list, OpIndex op) -> std::vector<Message>& {
+    const auto on_side = [side](PooledList<Op>& list, OpIndex op) -> PooledList<Message>& {
       return std::get<Exchange>(list[op].body).*side;
     };
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const std::string detail = ", " + name + " " + std::to_string(i);
-      produce("drop message", id, detail, false, [&](Schedule&, std::vector<Op>& list) {
+      produce("drop message", id, detail, false, [&](Schedule&, PooledList<Op>& list) {
         auto& changed = on_side(list, id);
         changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(i));
       });
-      produce("duplicate message", id, detail, false, [&](Schedule&, std::vector<Op>& list) {
+      produce("duplicate message", id, detail, false, [&](Schedule&, PooledList<Op>& list) {
         auto& changed = on_side(list, id);
         changed.push_back(changed[i]);
       });
@@ -339,13 +339,13 @@ class Mutator {
           continue;
         }
         produce("swap peers", id, detail + " and " + std::to_string(j), look_alike(messages[i].parts, messages[j].parts),
-                [&](Schedule&, std::vector<Op>& list) { std::swap(on_side(list, id)[i].peer, on_side(list, id)[j].peer); });
+                [&](Schedule&, PooledList<Op>& list) { std::swap(on_side(list, id)[i].peer, on_side(list, id)[j].peer); });
       }
       const auto& parts = messages[i].parts;
       for (std::size_t a = 0; a < parts.size(); ++a)
         for (std::size_t b = a + 1; b < parts.size(); ++b)
           produce("swap parts", id, detail + ", parts " + std::to_string(a) + " and " + std::to_string(b),
-                  look_alike({parts[a]}, {parts[b]}), [&](Schedule&, std::vector<Op>& list) {
+                  look_alike({parts[a]}, {parts[b]}), [&](Schedule&, PooledList<Op>& list) {
                     std::swap(on_side(list, id)[i].parts[a], on_side(list, id)[i].parts[b]);
                   });
     }

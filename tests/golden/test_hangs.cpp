@@ -26,7 +26,7 @@ TEST_CASE("E1 (EasyR1 11012): ranks run different numbers of collectives: the fi
   for (const std::string strategy : {"ring", "zigzag"}) {
     CAPTURE(strategy);
     Schedule schedule = find_strategy(strategy).lower(problem, {1, 4});
-    std::vector<Op>& ops = schedule.ranks[2].forward;
+    PooledList<Op>& ops = schedule.ranks[2].forward;
     const auto last = std::find_if(ops.rbegin(), ops.rend(), [](Op& op) { return exchange_of(op) != nullptr; });
     exchange_of(*last)->sends.clear();
     CHECK_THAT(refusal_of(schedule), Contains("rank 3, forward op") &&
@@ -75,8 +75,8 @@ TEST_CASE(
 /// Every exchange becomes a send, and a receive after it: code with blocking sends.
 Schedule with_blocking_sends(Schedule schedule) {
   for (RankProgram& program : schedule.ranks)
-    for (std::vector<Op>* ops : {&program.forward, &program.backward}) {
-      std::vector<Op> split;
+    for (PooledList<Op>* ops : {&program.forward, &program.backward}) {
+      PooledList<Op> split;
       std::vector<OpIndex> last_of;  // [op before] op after
       for (Op& op : *ops) {
         for (OpIndex& earlier : op.after) earlier = last_of[earlier];

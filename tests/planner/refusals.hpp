@@ -23,8 +23,8 @@ inline void refuse(const Schedule& schedule, const std::string& fragment, const 
   }
 }
 
-inline std::vector<Op>& forward(Schedule& schedule, RankId rank) { return schedule.ranks[rank].forward; }
-inline std::vector<Op>& backward(Schedule& schedule, RankId rank) { return schedule.ranks[rank].backward; }
+inline PooledList<Op>& forward(Schedule& schedule, RankId rank) { return schedule.ranks[rank].forward; }
+inline PooledList<Op>& backward(Schedule& schedule, RankId rank) { return schedule.ranks[rank].backward; }
 
 template <class Body>
 Body& body(Op& op) {
@@ -32,7 +32,7 @@ Body& body(Op& op) {
 }
 
 /// Removes an op; ids and `after` of the others follow.
-inline void drop(std::vector<Op>& ops, OpIndex dropped) {
+inline void drop(PooledList<Op>& ops, OpIndex dropped) {
   ops.erase(ops.begin() + dropped);
   for (OpIndex i = 0; i < ops.size(); ++i) {
     ops[i].id = i;

@@ -78,7 +78,7 @@ TEST_CASE("estimate: a message that is posted late does not slow those that are 
   Schedule schedule = exchange_schedule(3, {});
   const Slice part{0, rows(schedule, kGiB / 2), {0, 1}};
   const auto exchange = [&](RankId rank, Exchange body) {
-    std::vector<Op>& ops = schedule.ranks[rank].forward;
+    PooledList<Op>& ops = schedule.ranks[rank].forward;
     ops.push_back({static_cast<OpIndex>(ops.size()), kCommunicationStream, 0, {}, std::move(body)});
   };
   exchange(0, {{{2, {part}}}, {}});

@@ -43,7 +43,7 @@ TEST_CASE("linear work: it begins when the rank has its output, beside what the 
   Schedule schedule = two_rank_ring();
   PhaseTimeline forward;
   for (const RankProgram& program : schedule.ranks) forward.ranks.emplace_back(program.forward.size(), OpTime{0, 1});
-  std::vector<Op>& ops = schedule.ranks[0].forward;
+  PooledList<Op>& ops = schedule.ranks[0].forward;
   const auto sends =
       std::find_if(ops.begin(), ops.end(), [](const Op& op) { return std::holds_alternative<Exchange>(op.body); });
   REQUIRE(sends != ops.end());

@@ -50,8 +50,8 @@ class RandomSchedule {
   Slice slice() { return {index(buffers_), index(token_sets_), heads()}; }
   std::optional<Slice> maybe() { return chance() ? std::optional<Slice>(slice()) : std::nullopt; }
 
-  std::vector<Message> messages() {
-    std::vector<Message> list(static_cast<std::size_t>(draw(0, 3)));
+  PooledList<Message> messages() {
+    PooledList<Message> list(static_cast<std::size_t>(draw(0, 3)));
     for (Message& message : list) {
       message.peer = index(ranks_);
       for (Token i = draw(0, 3); i > 0; --i) message.parts.push_back(slice());
@@ -94,8 +94,8 @@ class RandomSchedule {
         return StateApply{slice(), slice(), slice(), chance()};
     }
   }
-  std::vector<Op> make_ops() {
-    std::vector<Op> ops(static_cast<std::size_t>(draw(0, 12)));
+  PooledList<Op> make_ops() {
+    PooledList<Op> ops(static_cast<std::size_t>(draw(0, 12)));
     for (OpIndex i = 0; i < ops.size(); ++i) {
       ops[i] = {i, number(0, 3), number(-1, 20), {}, make_body()};
       for (Token n = draw(0, 2); n > 0; --n) ops[i].after.push_back(index(ops.size()));

@@ -28,7 +28,7 @@ Schedule exchange_schedule(RankId ranks, const std::vector<Round>& rounds) {
     }
     for (RankId rank = 0; rank < ranks; ++rank) {
       if (exchanges[rank] == Exchange{}) continue;
-      std::vector<Op>& ops = schedule.ranks[rank].forward;
+      PooledList<Op>& ops = schedule.ranks[rank].forward;
       ops.push_back({static_cast<OpIndex>(ops.size()), kCommunicationStream, 0, {}, std::move(exchanges[rank])});
     }
   }

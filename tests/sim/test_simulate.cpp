@@ -24,7 +24,7 @@ Op copy_op(Schedule& schedule, Token tokens, OpList after = {}) {
   return {0, kComputeStream, 0, std::move(after), Copy{{{all, all}}}};
 }
 
-void append(std::vector<Op>& ops, Op op) {
+void append(PooledList<Op>& ops, Op op) {
   op.id = static_cast<OpIndex>(ops.size());
   ops.push_back(std::move(op));
 }
@@ -166,7 +166,7 @@ TEST_CASE("a receive that nobody sends is refused, also in backward") {
 
 TEST_CASE("ranks that wait for each other in a circle are refused, naming the first ops that wait") {
   Schedule schedule = exchange_schedule(2, {{{0, 1, kMiB}}, {{1, 0, 2 * kMiB}}});
-  std::vector<Op>& ops = schedule.ranks[1].forward;
+  PooledList<Op>& ops = schedule.ranks[1].forward;
   std::swap(ops[0].body, ops[1].body);  // rank 1 sends before it receives, rank 0 too, each on one stream
   CHECK_THROWS_WITH(run(schedule),
                     Contains("4 of 4 ops would wait for ever") &&

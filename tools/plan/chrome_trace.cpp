@@ -68,7 +68,7 @@ class TraceWriter {
   }
 
   void add_messages(Json& args, const std::string& verb, const std::string& peers_key, RankId rank,
-                    const std::vector<Message>& messages) const {
+                    const PooledList<Message>& messages) const {
     double bytes = 0;
     Json peers = Json::array();
     for (const Message& message : messages) {

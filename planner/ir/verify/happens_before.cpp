@@ -5,7 +5,7 @@
 
 namespace hsap::proof {
 
-HappensBefore::HappensBefore(const std::vector<Op>& ops) : clocks_(ops.size()), streams_(ops.size()) {
+HappensBefore::HappensBefore(const PooledList<Op>& ops) : clocks_(ops.size()), streams_(ops.size()) {
   std::array<std::optional<OpIndex>, kMaxStreams> last;  // latest op of each stream
   for (OpIndex id = 0; id < ops.size(); ++id) {
     const auto stream = static_cast<std::size_t>(ops[id].stream);

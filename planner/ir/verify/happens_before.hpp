@@ -19,7 +19,7 @@ using Clock = std::array<std::uint32_t, kMaxStreams>;
 class HappensBefore {
  public:
   /// @pre streams are in range and `after` names earlier ops (check_structure). O(ops + edges).
-  explicit HappensBefore(const std::vector<Op>& ops);
+  explicit HappensBefore(const PooledList<Op>& ops);
 
   /// True when `earlier` is done before `later` starts.
   bool operator()(OpIndex earlier, OpIndex later) const { return clocks_[later][streams_[earlier]] > earlier; }

@@ -45,7 +45,7 @@ class Interpreter {
     bool queued = false;
   };
 
-  const std::vector<Op>& ops(RankId rank) const { return ops_of(schedule_.ranks[rank], phase_); }
+  const PooledList<Op>& ops(RankId rank) const { return ops_of(schedule_.ranks[rank], phase_); }
   void prepare(RankId rank);
   void wake(RankId rank);
   void advance(RankId rank);

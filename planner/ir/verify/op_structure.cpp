@@ -210,7 +210,7 @@ class OpStructure {
                          " serve");
   }
 
-  void check_messages(const std::vector<Message>& messages, const std::string& verb) const {
+  void check_messages(const PooledList<Message>& messages, const std::string& verb) const {
     std::vector<RankId> peers;
     for (const Message& message : messages) {
       const std::string peer = verb + " rank " + std::to_string(message.peer);

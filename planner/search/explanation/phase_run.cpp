@@ -21,7 +21,7 @@ OpTime PhaseRun::time(const WireMessage& message) const {
 }
 
 const Message& PhaseRun::message(const WireMessage& message) const {
-  const std::vector<Message>& sends = std::get<Exchange>(op(message.sender).body).sends;
+  const PooledList<Message>& sends = std::get<Exchange>(op(message.sender).body).sends;
   const RankId receiver = graph.nodes[message.receiver].rank;
   return *std::find_if(sends.begin(), sends.end(), [&](const Message& sent) { return sent.peer == receiver; });
 }

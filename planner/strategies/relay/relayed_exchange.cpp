@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -23,7 +24,8 @@ struct MemberBuffers {
   std::vector<KvSlices> fetched, gradients;   // [arrival]
   std::vector<std::optional<KvSlices>> sums;  // [arrival] of the rows that entered here and were passed on
   std::vector<KvSlices> parts;                // [relay out] gradients from the group that it went to
-  std::vector<const Relay*> users;
+  std::vector<const Relay*> users;            // relays out: of own rows, then of those of each arrival
+  std::vector<std::size_t> first_user;        // [1 + arrival], [0] of own rows; and the number of all
 };
 
 /// One member of one group: its program.
@@ -44,11 +46,13 @@ class Member {
         gradients_(buffers.gradients),
         sums_(buffers.sums),
         parts_(buffers.parts),
-        users_(buffers.users) {
+        users_(buffers.users),
+        first_user_(buffers.first_user) {
     const std::size_t arrivals = relays.arrivals.size();
     fetched_.assign(arrivals, {}), gradients_.assign(arrivals, {}), sums_.assign(arrivals, {});
     parts_.assign(relays.out.size(), {});
     for (const Arrival& arrival : relays.arrivals) pieces_ += arrival.needed;
+    find_users();
     make_room_for_program();
   }
 
@@ -71,7 +75,7 @@ class Member {
     const bool again = rules_.kv == KvForBackward::again;
     if (again) make_room();
     QueryGradientAccumulator d_q(builder_, view_, lse_, pieces_);
-    const bool others_add = std::ranges::find(relays_.out, Relay::kOwn, &Relay::source) != relays_.out.end();
+    const bool others_add = !users_of(Relay::kOwn).empty();
     if (holds_tokens())
       d_own_ = others_add ? new_gradients(DType::fp32, view_.tokens, "d_k sum", "d_v sum")
                           : KvSlices{own(view_.d_k), own(view_.d_v)};
@@ -100,8 +104,7 @@ class Member {
     bring_home_leaving();
     if (!holds_tokens()) return;
     d_q.finish(step_of(plan_.stages));
-    find_users(relays_.out, [](const Relay& relay) { return relay.source == Relay::kOwn; });
-    add_parts(d_own_, step_of(plan_.stages));
+    add_parts(users_of(Relay::kOwn), d_own_, step_of(plan_.stages));
     if (others_add)
       builder_.compute(view_.rank, Phase::backward, step_of(plan_.stages), copy(d_own_, {own(view_.d_k), own(view_.d_v)}));
   }
@@ -156,8 +159,8 @@ class Member {
 
   /// One message for each peer(relay), with slices(relay).
   template <class Slices, class Peer>
-  std::vector<Message> messages(std::span<const Relay> relays, const Peer& peer, const Slices& slices) {
-    std::vector<Message> result;
+  PooledList<Message> messages(std::span<const Relay> relays, const Peer& peer, const Slices& slices) {
+    PooledList<Message> result = builder_.messages();
     result.reserve(relays.size());
     for (const Relay& relay : relays) {
       const RankId rank = counterpart(peer(relay));
@@ -239,12 +242,10 @@ class Member {
     const int step = step_of(stage);
     for_each_arrival(stage, [&](std::size_t a) {
       const Arrival& arrival = relays_.arrivals[a];
-      const bool may_go_far = plan_.passes_on || is_inside(stage);
-      const std::span<const Relay> out = may_go_far ? relays_.out : of_hop(relays_.out, stage, Hop::onward);
-      find_users(out, [&](const Relay& relay) { return relay.source == static_cast<int>(a); });
-      if (users_.empty()) return;
-      if (!arrival.needed && users_.size() == 1 && users_.front()->rows == arrival.entered) {  // nothing to add
-        sums_[a] = part_of(*users_.front());
+      const Users users = users_of(static_cast<int>(a));
+      if (users.empty()) return;
+      if (!arrival.needed && users.size() == 1 && users.front()->rows == arrival.entered) {  // nothing to add
+        sums_[a] = part_of(*users.front());
         return;
       }
       const KvSlices sum = new_gradients(DType::fp32, arrival.entered, "d_k sum", "d_v sum");
@@ -252,7 +253,7 @@ class Member {
         builder_.compute(view_.rank, Phase::backward, step, copy(rows_of(gradients_[a], arrival.entered), sum));
       else
         builder_.compute(view_.rank, Phase::backward, step, Zero{{sum.k, sum.v}});
-      add_parts(sum, step);
+      add_parts(users, sum, step);
       sums_[a] = sum;
       if (wire_dtype() == DType::fp32) return;
       sums_[a] = new_gradients(wire_dtype(), arrival.entered, "d_k to send", "d_v to send");
@@ -269,18 +270,30 @@ class Member {
   /// Where the gradients of a relay out come.
   KvSlices& part_of(const Relay& relay) { return parts_[static_cast<std::size_t>(&relay - relays_.out.data())]; }
 
-  template <class IsUser>
-  void find_users(std::span<const Relay> out, const IsUser& is_user) {
-    users_.clear();
-    for (const Relay& relay : out)
-      if (is_user(relay)) users_.push_back(&relay);
+  /// Relays by which rows went on from here, in the order of all.
+  using Users = std::span<const Relay* const>;
+
+  void find_users() {
+    const auto place = [](const Relay& relay) { return static_cast<std::size_t>(relay.source - Relay::kOwn); };
+    first_user_.assign(relays_.arrivals.size() + 2, 0);
+    for (const Relay& relay : relays_.out) ++first_user_[place(relay)];
+    std::partial_sum(first_user_.begin(), first_user_.end(), first_user_.begin());  // where those of each end
+    users_.resize(relays_.out.size());
+    for (auto relay = relays_.out.rbegin(); relay != relays_.out.rend(); ++relay)
+      users_[--first_user_[place(*relay)]] = &*relay;
+  }
+
+  /// Of own rows, or of those of an arrival.
+  Users users_of(int source) const {
+    const auto place = static_cast<std::size_t>(source - Relay::kOwn);
+    return Users(users_).subspan(first_user_[place], first_user_[place + 1] - first_user_[place]);
   }
 
   /// Gradients of the users' rows, added to `sum`.
-  void add_parts(const KvSlices& sum, int step) {
+  void add_parts(Users users, const KvSlices& sum, int step) {
     Accumulate add;
-    add.terms.reserve(2 * users_.size());
-    for (const Relay* relay : users_) {
+    add.terms.reserve(2 * users.size());
+    for (const Relay* relay : users) {
       const KvSlices& part = part_of(*relay);
       add.terms.push_back({part.k, {sum.k.buffer, part.k.tokens, sum.k.heads}});
       add.terms.push_back({part.v, {sum.v.buffer, part.v.tokens, sum.v.heads}});
@@ -300,8 +313,9 @@ class Member {
   std::vector<KvSlices>& gradients_;
   std::vector<std::optional<KvSlices>>& sums_;
   std::vector<KvSlices>& parts_;
-  std::vector<const Relay*>& users_;  // relays out by which the rows at hand went on
-  std::optional<int> leaving_;        // stage whose gradients have come together in the node and leave it next
+  std::vector<const Relay*>& users_;
+  std::vector<std::size_t>& first_user_;
+  std::optional<int> leaving_;  // stage whose gradients have come together in the node and leave it next
   KvSlices d_own_;
   std::optional<Slice> lse_;
 };
