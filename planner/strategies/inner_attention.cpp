@@ -41,7 +41,7 @@ void attend_locally(ProgramBuilder& builder, const View& view) {
 OutputAccumulator::OutputAccumulator(ProgramBuilder& builder, const View& view, std::size_t pieces)
     : builder_(builder), view_(view) {
   const bool softmax = builder.shape().kind == AttentionKind::softmax;
-  const auto buffer = [&](Role role, Label name) {
+  const auto buffer = [&](Role role, const char* name) {
     return builder.whole(view.rank, builder.add_buffer(view.rank, role, DType::fp32, view.tokens, view.query_heads, name));
   };
   o_ = pieces > 1 ? buffer(Role::o, "o sum") : builder.rows(view.rank, view.o, view.tokens);
@@ -58,7 +58,7 @@ void OutputAccumulator::attend(int step, TokenSetId queries, Slice k, Slice v) {
     first_ = false;
     return;
   }
-  const auto piece = [&](Role role, DType dtype, Label name) {
+  const auto piece = [&](Role role, DType dtype, const char* name) {
     return builder_.whole(rank, builder_.add_buffer(rank, role, dtype, queries, view_.query_heads, name));
   };
   const Slice o = piece(Role::o, builder_.shape().dtype, "o piece");

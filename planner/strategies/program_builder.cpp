@@ -11,8 +11,6 @@ namespace hsap {
 
 namespace {
 
-/// About what the lists of a rank take that exchanges what documents need with twenty others.
-constexpr std::size_t kListBytesOfRank = 8192;
 constexpr TokenSetId kNoTokens = 0;  // the builder makes the empty set first
 
 std::size_t hash_of(Ranges ranges) {
@@ -50,7 +48,7 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
   schedule_.shape = problem.shape;
   schedule_.mask = problem.mask;
   schedule_.ranks.resize(owned.size());
-  schedule_.pool.open(owned.size() * kListBytesOfRank);
+  schedule_.pool.open();
   make_slots(8 * owned.size() + 2);
   intern(TokenSet{});
   const HeadRange query{0, problem.shape.query_heads};
@@ -62,7 +60,7 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
     program.backward = PooledList<Op>(schedule_.pool);
     program.buffers.reserve(8);
     const TokenSetId tokens = intern(owned[rank]);
-    const auto boundary = [&](Role role, Label name) {
+    const auto boundary = [&](Role role, const char* name) {
       return add_buffer(rank, role, problem.shape.dtype, tokens, has_query_heads(role) ? query : kv, name);
     };
     program.tokens = tokens;
@@ -108,12 +106,6 @@ void ProgramBuilder::reserve(RankId rank, std::size_t buffers, std::size_t forwa
   RankProgram& program = schedule_.ranks[rank];
   program.buffers.reserve(buffers);
   program.forward.reserve(forward_ops), program.backward.reserve(backward_ops);
-}
-
-BufferId ProgramBuilder::add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, Label name) {
-  PooledList<Buffer>& buffers = schedule_.ranks[rank].buffers;
-  buffers.emplace_back(role, dtype, tokens, heads, std::move(name));
-  return static_cast<BufferId>(buffers.size() - 1);
 }
 
 void ProgramBuilder::add_message(PooledList<Message>& messages, RankId peer, const std::vector<Slice>& parts) const {

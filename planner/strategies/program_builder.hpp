@@ -33,7 +33,11 @@ class ProgramBuilder {
   TokenSetId intern(Ranges ranges);
   /// Room for so many buffers and ops of the rank in all, where it is known that there are many.
   void reserve(RankId rank, std::size_t buffers, std::size_t forward_ops, std::size_t backward_ops);
-  BufferId add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, Label name);
+  BufferId add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, Label name) {
+    PooledList<Buffer>& buffers = schedule_.ranks[rank].buffers;
+    buffers.emplace_back(role, dtype, tokens, heads, std::move(name));
+    return static_cast<BufferId>(buffers.size() - 1);
+  }
 
   Slice whole(RankId rank, BufferId buffer) const {
     const Buffer& b = schedule_.buffer(rank, buffer);

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -17,7 +19,7 @@ struct Owner {
 
 Owner owner_of(int lists) {
   Owner owner;
-  owner.pool.open(64);
+  owner.pool.open();
   for (int list = 0; list < lists; ++list) {
     owner.lists.emplace_back(owner.pool);
     for (int i = 0; i < 20; ++i) owner.lists.back().push_back(100 * list + i);
@@ -35,7 +37,7 @@ void check_where(const Owner& owner, bool in_pool) {
 
 TEST_CASE("pooled lists: those of an owner that moves stay in its pool") {
   std::optional<Owner> first = owner_of(3);
-  const std::pmr::memory_resource* pool = first->pool.memory();
+  const ListMemory* pool = first->pool.memory();
   Owner moved = std::move(*first);
   first.reset();
   CHECK(moved.pool.memory() == pool);
@@ -70,4 +72,20 @@ TEST_CASE("pooled lists: a list that is assigned to stays where it is, and one w
   alone.push_back(3);
   CHECK(alone.get_allocator().memory() == nullptr);
   CHECK(alone == PooledList<int>{1, 2, 3});
+}
+
+TEST_CASE("pooled lists: larger than a chunk of the pool, and many of them, keep what they are given") {
+  ListPool pool;
+  pool.open();
+  PooledList<double> large(100'000, 1.5, pool);
+  std::vector<PooledList<char>> many;
+  for (int list = 0; list < 10'000; ++list)
+    many.emplace_back(static_cast<std::size_t>(list % 50), static_cast<char>(list % 100), pool);
+  large.push_back(2.5);
+  CHECK(std::count(large.begin(), large.end(), 1.5) == 100'000);
+  for (int list = 0; list < 10'000; ++list) {
+    const PooledList<char>& chars = many[static_cast<std::size_t>(list)];
+    REQUIRE(std::count(chars.begin(), chars.end(), static_cast<char>(list % 100)) == list % 50);
+    REQUIRE(reinterpret_cast<std::uintptr_t>(chars.data()) % alignof(std::max_align_t) == 0);
+  }
 }

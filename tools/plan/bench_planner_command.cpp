@@ -68,6 +68,7 @@ PlannerBench run_bench(const BenchOptions& options) {
     throw InvalidInput("--ranks: no instance has 2,048 to 131,072 tokens per rank on any of them; " + instances.front().name +
                        " has " + std::to_string(instances.front().mask.tokens()) + " tokens");
   mallopt(M_TRIM_THRESHOLD, kKeptHeap);
+  mallopt(M_MMAP_THRESHOLD, kKeptHeap);
   ProgressLine progress;
   for (const Task& task : tasks) {
     progress.show(bench.runs.size(), tasks.size(), task.instance.name + " on " + std::to_string(task.ranks) + " ranks");

@@ -126,10 +126,10 @@ class Member {
   RankId counterpart(int group) const { return lane_[static_cast<std::size_t>(group)]->rank; }
 
   Slice own(BufferId buffer) const { return builder_.rows(view_.rank, buffer, view_.tokens); }
-  Slice new_buffer(Role role, DType dtype, TokenSetId tokens, Label called) {
+  Slice new_buffer(Role role, DType dtype, TokenSetId tokens, const char* called) {
     return builder_.whole(view_.rank, builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads, called));
   }
-  KvSlices new_gradients(DType dtype, TokenSetId tokens, Label d_k, Label d_v) {
+  KvSlices new_gradients(DType dtype, TokenSetId tokens, const char* d_k, const char* d_v) {
     return {new_buffer(Role::d_k, dtype, tokens, d_k), new_buffer(Role::d_v, dtype, tokens, d_v)};
   }
 
