@@ -1,12 +1,12 @@
 // hsap-plan bench-planner: how long hsap plans known batches and how near to the bounds it gets, beside other planners.
 #include <malloc.h>
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "planner/ir/errors.hpp"
 #include "tools/command_line.hpp"

@@ -1,7 +1,7 @@
 // hsap-plan: which strategy serves this cluster, model and batch best, and the plan for it.
-#include "tools/command_line.hpp"
-
 #include <CLI/CLI.hpp>
+
+#include "tools/command_line.hpp"
 #include "tools/plan/commands.hpp"
 
 int main(int argc, char** argv) {

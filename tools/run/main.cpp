@@ -1,7 +1,7 @@
 // hsap-run: executes a plan file on real tensors.
-#include "tools/command_line.hpp"
-
 #include <CLI/CLI.hpp>
+
+#include "tools/command_line.hpp"
 #include "tools/run/run_command.hpp"
 
 int main(int argc, char** argv) {
