@@ -19,30 +19,20 @@ constexpr Cheaper cheaper;
 
 }  // namespace
 
-TokenSet Bin::token_set(const DocumentMask& mask) const {
-  std::vector<TokenRange> ranges;
-  ranges.reserve(pieces.size());
+TokenSet Bin::token_set(const DocumentMask& mask, std::vector<TokenRange>& ranges) const {
+  ranges.clear();
   for (const Piece& piece : pieces) {
     const Token begin = mask.document(piece.document).begin;
     ranges.push_back({begin + piece.begin, begin + piece.end});
   }
-  return TokenSet(std::move(ranges));
-}
-
-void Bin::clear() {
-  pieces.clear();
-  cost = 0;
-  tokens = 0;
-}
-
-void Bin::add(const Piece& piece) {
-  pieces.push_back(piece);
-  cost += piece.cost;
-  tokens += piece.tokens();
+  normalise(ranges);
+  return TokenSet::of_normalised(ranges);
 }
 
 void Bin::sort() {
+  if (is_sorted) return;
   if (!std::is_sorted(pieces.begin(), pieces.end(), cheaper)) std::sort(pieces.begin(), pieces.end(), cheaper);
+  is_sorted = true;
 }
 
 void Bin::insert(const Piece& piece) {
@@ -65,6 +55,7 @@ void Bin::resize(std::size_t index, Token begin, Token end, const RowCost& rows)
   cost += resized.cost - piece.cost;
   tokens += resized.tokens() - piece.tokens();
   piece = resized;
+  is_sorted = false;
 }
 
 void move_cheapest(Bin& from, Bin& to, Token least, Token most, const RowCost& rows) {

@@ -25,7 +25,18 @@ struct Piece {
         cost(rows.of(of_document, from, to)),
         cost_per_token(to > from ? cost / static_cast<double>(to - from) : 0) {}
   Token tokens() const { return end - begin; }
+  bool is_whole(const RowCost& rows) const { return tokens() == rows.length(document); }
 };
+
+/// Costliest first; of equal ones the first document, of one document the first rows.
+inline bool costlier(const Piece& a, const Piece& b) {
+  if (a.cost != b.cost) return a.cost > b.cost;
+  return a.document != b.document ? a.document < b.document : a.begin < b.begin;
+}
+/// By their places in the batch.
+inline bool earlier(const Piece& a, const Piece& b) {
+  return a.document != b.document ? a.document < b.document : a.begin < b.begin;
+}
 
 /// Groups that are filled as one. Wanted: cost near `target`. Promised once all steps are done: least <= tokens <= most.
 struct Bin {
@@ -37,17 +48,29 @@ struct Bin {
   std::vector<Piece> pieces;
   double cost = 0;
   Token tokens = 0;
+  bool is_sorted = true;  // pieces are known to be in the order of sort()
 
   double room() const { return target - cost; }
   Token token_room() const { return most - tokens; }
   Token spare_tokens() const { return tokens - least; }
 
-  TokenSet token_set(const DocumentMask& mask) const;
+  /// `ranges`: memory to work with.
+  TokenSet token_set(const DocumentMask& mask, std::vector<TokenRange>& ranges) const;
 
   /// Takes out all pieces.
-  void clear();
+  void clear() {
+    pieces.clear();
+    cost = 0;
+    tokens = 0;
+    is_sorted = true;
+  }
   /// Adds a piece at the end.
-  void add(const Piece& piece);
+  void add(const Piece& piece) {
+    pieces.push_back(piece);
+    cost += piece.cost;
+    tokens += piece.tokens();
+    is_sorted = false;
+  }
   /// Brings the pieces into order: those whose rows cost least on average first. Under the causal rule these are the ones
   /// nearest to the start of their document.
   void sort();

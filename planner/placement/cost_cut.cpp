@@ -11,6 +11,7 @@
 #include "planner/placement/bounds/memory.hpp"
 #include "planner/placement/cost_cut_steps.hpp"
 #include "planner/placement/node_keys.hpp"
+#include "planner/placement/piece_order.hpp"
 #include "planner/placement/placement.hpp"
 
 namespace hsap {
@@ -104,23 +105,6 @@ struct TokenLimits {
   }
 };
 
-/// Pieces of one document that touch become one.
-std::vector<Piece> merge(const std::vector<Piece>& pieces, const DocumentMask& mask, const RowCost& rows) {
-  std::vector<Piece> merged, cut;
-  merged.reserve(pieces.size());
-  for (const Piece& piece : pieces) (piece.tokens() < mask.document(piece.document).size() ? cut : merged).push_back(piece);
-  std::sort(cut.begin(), cut.end(), [](const Piece& a, const Piece& b) {
-    return a.document != b.document ? a.document < b.document : a.begin < b.begin;
-  });
-  const std::size_t whole = merged.size();
-  for (const Piece& piece : cut)
-    if (merged.size() > whole && merged.back().document == piece.document && merged.back().end == piece.begin)
-      merged.back() = Piece(piece.document, merged.back().begin, piece.end, rows);
-    else
-      merged.push_back(piece);
-  return merged;
-}
-
 class CostCut {
  public:
   CostCut(const DocumentMask& mask, int groups, const CostCutOptions& options)
@@ -139,17 +123,19 @@ class CostCut {
     all.groups = static_cast<int>(speeds_.size());
     all.pieces.reserve(mask_.documents());
     for (std::size_t i = 0; i < mask_.documents(); ++i) all.add({i, 0, mask_.document(i).size(), rows_});
+    sort_costliest_first(all.pieces);
     if (pods.size() < 2) {
-      place_pod(all, nodes);
+      place_pod(all, all.pieces, nodes);
       return std::move(placement_);
     }
     std::vector<Bin> filled = shares(all, pods, 0, kNodeSlack * kNodeSlack);
-    fill_bins(all.pieces, rows_, kNodeTolerance * kNodeTolerance * tolerance_, {}, filled);
+    fill_bins(all.pieces, rows_, kNodeTolerance * kNodeTolerance * tolerance_, filled);
+    const std::vector<std::vector<Piece>> pieces = costliest_first(all.pieces, rows_, filled);
     auto node = nodes.begin();
-    for (const Bin& pod : filled) {
+    for (std::size_t pod = 0; pod < filled.size(); ++pod) {
       const auto first = node;
-      for (int groups = 0; node != nodes.end() && groups < pod.groups; ++node) groups += *node;
-      place_pod(pod, {first, node});
+      for (int groups = 0; node != nodes.end() && groups < filled[pod].groups; ++node) groups += *node;
+      place_pod(filled[pod], pieces[pod], {first, node});
     }
     return std::move(placement_);
   }
@@ -174,15 +160,19 @@ class CostCut {
     return bins;
   }
 
-  void place_pod(const Bin& pod, const std::vector<int>& node_sizes) {
-    if (std::all_of(node_sizes.begin(), node_sizes.end(), [](int groups) { return groups == 1; })) return place_groups(pod, {});
+  /// `pieces`: those of the pod as costliest_first() gives them.
+  void place_pod(const Bin& pod, const std::vector<Piece>& pieces, const std::vector<int>& node_sizes) {
+    if (std::all_of(node_sizes.begin(), node_sizes.end(), [](int groups) { return groups == 1; }))
+      return place_groups(pod, pieces, {});
     std::vector<Bin> nodes = shares(pod, node_sizes, placement_.size(), kNodeSlack);
-    fill_nodes(merge(pod.pieces, mask_, rows_), mask_, rows_, kNodeTolerance * tolerance_, keys_, nodes);
-    for (const Bin& node : nodes) place_groups(node, keys_);
+    fill_nodes(pieces, mask_, rows_, kNodeTolerance * tolerance_, keys_, nodes);
+    const std::vector<std::vector<Piece>> pieces_of_nodes = costliest_first(pieces, rows_, nodes);
+    for (std::size_t i = 0; i < nodes.size(); ++i) place_groups(nodes[i], pieces_of_nodes[i], keys_);
   }
 
-  /// The groups of a node. `keys`: those that enter it are spread over them.
-  void place_groups(const Bin& node, const KeyPrice& keys) {
+  /// The groups of a node. `pieces`: those of the node as costliest_first() gives them. `keys`: those that enter it are spread
+  /// over them.
+  void place_groups(const Bin& node, const std::vector<Piece>& pieces, const KeyPrice& keys) {
     std::vector<Bin> groups = shares(node, std::vector<int>(static_cast<std::size_t>(node.groups), 1), placement_.size(), 1);
     const double taking_in = pairs_of_taking_in(node, mask_, keys);
     for (Bin& group : groups) {
@@ -190,8 +180,8 @@ class CostCut {
       const auto fitting = static_cast<Token>(std::max(0.0, group.target - taking_in) / keys.pairs_per_token);
       group.most = std::clamp(fitting, std::min(group.most, node.tokens / node.groups + 1), group.most);
     }
-    fill_bins(merge(node.pieces, mask_, rows_), rows_, tolerance_, {}, groups);
-    for (const Bin& group : groups) placement_.push_back(group.token_set(mask_));
+    fill_bins(pieces, rows_, tolerance_, groups);
+    for (const Bin& group : groups) placement_.push_back(group.token_set(mask_, ranges_));
   }
 
   const DocumentMask& mask_;
@@ -201,6 +191,7 @@ class CostCut {
   const double tolerance_;
   const std::vector<double> speeds_;
   Placement placement_;
+  std::vector<TokenRange> ranges_;  // memory to work with
 };
 
 }  // namespace

@@ -16,10 +16,9 @@ struct KeyPrice {
   double pairs_per_key = 0;
 };
 
-/// All steps: spread(), or spread_under_caps() where that breaks the token caps, then settle_bins(). `keys` is for
-/// spread_under_caps().
-void fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
-               std::vector<Bin>& bins);
+/// All steps: spread(), or spread_under_caps() where that breaks the token caps, then settle_bins(). Returns whether token caps
+/// bind: whether it was spread_under_caps(). @pre pieces are in the order of costlier().
+bool fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 /// Token limits and costs of bins that have been spread over: meet_token_limits(), recut_chains(), level_costs().
 void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 
@@ -28,7 +27,7 @@ void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 /// room is, costliest first. Cutting tail first moves the fewest keys of all cuts into equal costs: whoever holds the last row
 /// of a document needs all its keys, so the costly rows at the end belong on few bins (our derivation: keys moved = sum over
 /// bins and documents of last row - rows held). False as soon as a bin has more tokens than its cap: the rest is then not
-/// placed.
+/// placed. @pre pieces are in the order of costlier().
 bool spread(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 
 /// First distribution over empty bins where token caps bind: bins that are full of tokens before they have their cost. Such a
@@ -45,6 +44,7 @@ bool spread(const std::vector<Piece>& pieces, const RowCost& rows, double tolera
 /// single document gives the zigzag. Documents that fit whole beside ordinary fillers are spread over the other bins, dense
 /// ones by what they cost beyond ordinary fillers, then light ones by tokens.
 /// Token caps are nearly met, costs where documents allow it. O(n log n + bins log n) for n pieces.
+/// @pre pieces are in the order of costlier().
 void spread_under_caps(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
                        std::vector<Bin>& bins);
 

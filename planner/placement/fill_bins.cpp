@@ -14,13 +14,14 @@ void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins) 
   level_costs(bins, rows, tolerance);
 }
 
-void fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
-               std::vector<Bin>& bins) {
-  if (!spread(pieces, rows, tolerance, bins)) {
+bool fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
+  const bool caps_bind = !spread(pieces, rows, tolerance, bins);
+  if (caps_bind) {
     for (Bin& bin : bins) bin.clear();
-    spread_under_caps(pieces, rows, tolerance, keys, bins);
+    spread_under_caps(pieces, rows, tolerance, {}, bins);
   }
   settle_bins(rows, tolerance, bins);
+  return caps_bind;
 }
 
 }  // namespace hsap

@@ -55,26 +55,36 @@ void make_room_for_keys(const DocumentMask& mask, const RowCost& rows, double to
 
 double pairs_of_taking_in(const Bin& node, const DocumentMask& mask, const KeyPrice& keys) {
   if (keys.pairs_per_key == 0 || keys.pairs_per_token == 0 || node.groups == 1) return 0;
-  std::vector<TokenRange> cut;  // rows of documents that other nodes may hold, too
+  std::vector<TokenRange> seen;  // by rows of documents that other nodes may hold, too; they see themselves
+  Token held = 0;
   for (const Piece& piece : node.pieces)
-    if (const TokenRange document = mask.document(piece.document); piece.tokens() < document.size())
-      cut.push_back({document.begin + piece.begin, document.begin + piece.end});
-  const TokenSet held(std::move(cut));
-  const auto entering = static_cast<double>(difference(mask.keys_seen_by(held), held).size());
-  return entering / node.groups * keys.pairs_per_key;
+    if (const TokenRange document = mask.document(piece.document); piece.tokens() < document.size()) {
+      const VisibleKeys visible =
+          mask.keys_seen_by(piece.document, {document.begin + piece.begin, document.begin + piece.end});
+      seen.push_back(visible.sinks);
+      seen.push_back(visible.main);
+      held += piece.tokens();
+    }
+  normalise(seen);
+  Token entering = -held;
+  for (const TokenRange& range : seen) entering += range.size();
+  return static_cast<double>(entering) / node.groups * keys.pairs_per_key;
 }
 
 void fill_nodes(const std::vector<Piece>& documents, const DocumentMask& mask, const RowCost& rows, double tolerance,
                 const KeyPrice& keys, std::vector<Bin>& nodes) {
   std::vector<Bin> hiding = nodes;
-  fill_bins(documents, rows, tolerance, {}, nodes);
+  const bool caps_bind = fill_bins(documents, rows, tolerance, nodes);
   if (keys.pairs_per_key == 0 || keys.pairs_per_token == 0) return;
   double longest = longest_time(nodes, mask, keys);
   if (longest <= 1 + kLonger) return;
-  fill_bins(documents, rows, tolerance, keys, hiding);
-  if (const double time = longest_time(hiding, mask, keys); time < longest) {
-    longest = time;
-    nodes = std::move(hiding);
+  if (caps_bind) {
+    spread_under_caps(documents, rows, tolerance, keys, hiding);
+    settle_bins(rows, tolerance, hiding);
+    if (const double time = longest_time(hiding, mask, keys); time < longest) {
+      longest = time;
+      nodes = std::move(hiding);
+    }
   }
   make_room_for_keys(mask, rows, tolerance, keys, longest, nodes);
 }

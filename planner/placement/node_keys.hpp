@@ -13,7 +13,7 @@ namespace hsap {
 double pairs_of_taking_in(const Bin& node, const DocumentMask& mask, const KeyPrice& keys);
 
 /// Fills empty nodes, so that few keys move; where those that enter some node take longer than its attention, tries placements
-/// with more even tokens, and keeps the one whose slowest node is the fastest.
+/// with more even tokens, and keeps the one whose slowest node is the fastest. @pre documents are in the order of costlier().
 void fill_nodes(const std::vector<Piece>& documents, const DocumentMask& mask, const RowCost& rows, double tolerance,
                 const KeyPrice& keys, std::vector<Bin>& nodes);
 

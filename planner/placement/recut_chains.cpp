@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <unordered_set>
 
 #include "planner/placement/cost_cut_steps.hpp"
 
@@ -19,15 +18,11 @@ struct Link {
 };
 
 /// The pieces of all documents that are cut, document by document, the last rows first.
-std::vector<Link> links_of(const std::vector<Bin>& bins) {
-  std::unordered_set<std::size_t> cut;
-  for (const Bin& bin : bins)
-    for (const Piece& piece : bin.pieces)
-      if (piece.begin > 0) cut.insert(piece.document);
+std::vector<Link> links_of(const std::vector<Bin>& bins, const RowCost& rows) {
   std::vector<Link> links;
   for (std::size_t i = 0; i < bins.size(); ++i)
     for (std::size_t k = 0; k < bins[i].pieces.size(); ++k)
-      if (cut.contains(bins[i].pieces[k].document)) links.push_back({i, k, bins[i].pieces[k]});
+      if (!bins[i].pieces[k].is_whole(rows)) links.push_back({i, k, bins[i].pieces[k]});
   std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
     return a.piece.document != b.piece.document ? a.piece.document < b.piece.document : a.piece.end > b.piece.end;
   });
@@ -58,14 +53,15 @@ void recut(const std::vector<Link>& links, std::size_t first, std::size_t last, 
 }  // namespace
 
 void recut_chains(std::vector<Bin>& bins, const RowCost& rows) {
-  const std::vector<Link> links = links_of(bins);
+  const std::vector<Link> links = links_of(bins, rows);
   for (std::size_t first = 0; first < links.size();) {
     std::size_t last = first;
     while (last + 1 < links.size() && is_chained(links[last], links[last + 1], bins)) ++last;
     if (last > first) recut(links, first, last, rows, bins);
     first = last + 1;
   }
-  for (Bin& bin : bins) std::erase_if(bin.pieces, [](const Piece& piece) { return piece.tokens() == 0; });
+  for (Bin& bin : bins)
+    if (!bin.is_sorted) std::erase_if(bin.pieces, [](const Piece& piece) { return piece.tokens() == 0; });
 }
 
 }  // namespace hsap

@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <boost/sort/pdqsort/pdqsort.hpp>
-#include <cstdint>
-#include <utility>
 
 #include "planner/placement/cost_cut_steps.hpp"
 
@@ -9,42 +6,12 @@ namespace hsap {
 
 namespace {
 
-struct Costlier {
-  bool operator()(const Piece& a, const Piece& b) const {
-    if (a.cost != b.cost) return a.cost > b.cost;
-    return a.document != b.document ? a.document < b.document : a.begin < b.begin;
-  }
-};
-constexpr Costlier costlier;
-
-/// Pieces in the order of costlier.
-std::vector<Piece> sorted(const std::vector<Piece>& pieces) {
-  if (std::is_sorted(pieces.begin(), pieces.end(), costlier)) return pieces;
-  struct Key {  // lighter to move about than a piece
-    double cost;
-    std::uint32_t document, index;
-  };
-  std::vector<Key> order;
-  order.reserve(pieces.size());
-  for (const Piece& piece : pieces)
-    order.push_back({piece.cost, static_cast<std::uint32_t>(piece.document), static_cast<std::uint32_t>(order.size())});
-  // Nobody can foresee how costs compare, so the usual case is worked out without a branch.
-  boost::sort::pdqsort_branchless(order.begin(), order.end(), [&](const Key& a, const Key& b) {
-    if (a.document == b.document) [[unlikely]]
-      return costlier(pieces[a.index], pieces[b.index]);
-    return static_cast<bool>((a.cost > b.cost) | ((a.cost == b.cost) & (a.document < b.document)));
-  });
-  std::vector<Piece> result;
-  result.reserve(pieces.size());
-  for (const Key& key : order) result.push_back(pieces[key.index]);
-  return result;
-}
-
 /// The bin with most room; of equal ones the first. A heap whose top gives way in place, for which std::priority_queue needs
 /// two steps.
 class Rooms {
  public:
   explicit Rooms(const std::vector<Bin>& bins) {
+    heap_.reserve(bins.size());
     for (std::size_t i = 0; i < bins.size(); ++i) heap_.push_back({bins[i].room(), i});
     std::make_heap(heap_.begin(), heap_.end(), less);
   }
@@ -75,29 +42,29 @@ class Rooms {
 
 }  // namespace
 
-bool spread(const std::vector<Piece>& unsorted, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
-  std::vector<Piece> pieces = sorted(unsorted);
+bool spread(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
   for (Bin& bin : bins) bin.pieces.reserve(2 * pieces.size() / bins.size());
   std::size_t next = 0;  // the first bin without a tail
-  std::size_t long_ones = 0;
-  for (; long_ones < pieces.size() && next < bins.size(); ++long_ones) {
-    Piece& piece = pieces[long_ones];
-    if (piece.cost <= bins[next].target * (1 + tolerance)) break;
-    while (next < bins.size() && piece.tokens() > 1 && piece.cost > bins[next].target * (1 + tolerance)) {
+  std::vector<Piece> heads;
+  auto whole = pieces.begin();  // the first that is not cut
+  for (; whole != pieces.end() && next < bins.size() && whole->cost > bins[next].target * (1 + tolerance); ++whole) {
+    Piece head = *whole;
+    while (next < bins.size() && head.tokens() > 1 && head.cost > bins[next].target * (1 + tolerance)) {
       const Token fitting =
-          std::max(rows.tail_begin(piece.document, piece.begin, piece.end, bins[next].target), piece.end - bins[next].most);
-      const Token cut = std::min(fitting, piece.end - 1);  // a bin may be too small for a single row
-      if (cut <= piece.begin) break;
-      bins[next++].add({piece.document, cut, piece.end, rows});
-      piece = Piece(piece.document, piece.begin, cut, rows);
+          std::max(rows.tail_begin(head.document, head.begin, head.end, bins[next].target), head.end - bins[next].most);
+      const Token cut = std::min(fitting, head.end - 1);  // a bin may be too small for a single row
+      if (cut <= head.begin) break;
+      bins[next++].add({head.document, cut, head.end, rows});
+      head = Piece(head.document, head.begin, cut, rows);
     }
+    heads.push_back(head);
   }
-  const auto heads_end = pieces.begin() + static_cast<std::ptrdiff_t>(long_ones);
-  std::sort(pieces.begin(), heads_end, costlier);
-  std::inplace_merge(pieces.begin(), heads_end, pieces.end(), costlier);
+  std::sort(heads.begin(), heads.end(), costlier);
 
   Rooms rooms(bins);
-  for (const Piece& piece : pieces) {
+  for (auto head = heads.begin(); head != heads.end() || whole != pieces.end();) {
+    const bool is_head = whole == pieces.end() || (head != heads.end() && costlier(*head, *whole));
+    const Piece& piece = is_head ? *head++ : *whole++;
     Bin& bin = bins[rooms.largest()];
     bin.add(piece);
     if (bin.token_room() < 0) return false;
