@@ -21,7 +21,7 @@ class CapFiller {
  public:
   CapFiller(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
             std::vector<Bin>& bins)
-      : stock_(pieces), rows_(rows), dear_(1 + tolerance), keys_(keys), bins_(bins) {
+      : stock_(pieces, rows), rows_(rows), dear_(1 + tolerance), keys_(keys), bins_(bins) {
     for (const Bin& bin : bins) most_ += static_cast<double>(bin.most);
   }
 

@@ -1,7 +1,7 @@
 #include "planner/placement/unplaced.hpp"
 
 #include <algorithm>
-#include <boost/sort/pdqsort/pdqsort.hpp>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -11,6 +11,13 @@ namespace {
 
 bool nearer(const Unplaced& a, const Unplaced& b) {
   return a.reach() != b.reach() ? a.reach() < b.reach() : a.first->document > b.first->document;
+}
+
+/// By cost per token; of equal ones the last document first.
+bool lighter(const Unplaced& a, const Unplaced& b) {
+  const double of_a = a.cost_per_token();
+  const double of_b = b.cost_per_token();
+  return of_a != of_b ? of_a < of_b : a.first->document > b.first->document;
 }
 
 }  // namespace
@@ -89,39 +96,37 @@ void Unplaced::place_all(Bin& bin) const {
   for (const Piece* piece = first; piece != last; ++piece) bin.add(*piece);
 }
 
-Stock::Stock(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
-  const auto before = [](const Piece& a, const Piece& b) {
-    return a.document != b.document ? a.document < b.document : a.begin < b.begin;
-  };
-  if (!std::is_sorted(pieces_.begin(), pieces_.end(), before)) std::sort(pieces_.begin(), pieces_.end(), before);
-  std::vector<Unplaced> documents;
-  documents.reserve(pieces_.size());
-  for (Piece& piece : pieces_) {
-    if (documents.empty() || documents.back().first->document != piece.document) documents.push_back({&piece, &piece, 0, 0});
-    Unplaced& document = documents.back();
-    document.last = &piece + 1;
-    document.cost += piece.cost;
-    document.tokens += piece.tokens();
-  }
-  std::vector<std::pair<double, std::size_t>> order;  // cost per token; of equal ones the last document first
-  order.reserve(documents.size());
-  for (std::size_t i = 0; i < documents.size(); ++i)
-    order.emplace_back(documents[i].cost_per_token(), documents.size() - 1 - i);
-  boost::sort::pdqsort_branchless(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return static_cast<bool>((a.first < b.first) | ((a.first == b.first) & (a.second < b.second)));
+Stock::Stock(const std::vector<Piece>& pieces, const RowCost& rows) {
+  pieces_.reserve(pieces.size());
+  std::for_each(pieces.rbegin(), pieces.rend(), [&](const Piece& piece) {
+    if (piece.is_whole(rows)) pieces_.push_back(piece);
   });
-  sorted_.reserve(documents.size());
-  for (const auto& [cost_per_token, place] : order) sorted_.push_back(documents[documents.size() - 1 - place]);
-  tokens_below_.reserve(sorted_.size() + 1);
-  costs_below_.reserve(sorted_.size() + 1);
+  const std::size_t whole = pieces_.size();
+  if (whole < pieces.size()) {
+    std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(pieces_), [&](const Piece& p) { return !p.is_whole(rows); });
+    std::sort(pieces_.begin() + static_cast<std::ptrdiff_t>(whole), pieces_.end(), earlier);
+  }
+  sorted_.reserve(pieces_.size());
+  for (Piece* piece = pieces_.data(); piece != pieces_.data() + whole; ++piece)
+    sorted_.push_back({piece, piece + 1, piece->cost, piece->tokens()});
+  // under the causal rule what costs less costs less per token, too
+  if (!std::is_sorted(sorted_.begin(), sorted_.end(), lighter)) std::sort(sorted_.begin(), sorted_.end(), lighter);
+  for (Piece *first = pieces_.data() + whole, *end = pieces_.data() + pieces_.size(); first != end;) {
+    Unplaced document{first, first, 0, 0};
+    for (; document.last != end && document.last->document == first->document; ++document.last) {
+      document.cost += document.last->cost;
+      document.tokens += document.last->tokens();
+    }
+    sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), document, lighter), document);
+    first = document.last;
+  }
+  below_.reserve(sorted_.size() + 1);
   for (const Unplaced& document : sorted_) {
-    tokens_below_.push_back(tokens_);
-    costs_below_.push_back(cost_);
+    below_.push_back({tokens_, cost_});
     tokens_ += static_cast<double>(document.tokens);
     cost_ += document.cost;
   }
-  tokens_below_.push_back(tokens_);
-  costs_below_.push_back(cost_);
+  below_.push_back({tokens_, cost_});
   back_ = sorted_.size();
 }
 
@@ -146,13 +151,15 @@ void Stock::placed(double cost, Token tokens) {
 
 double Stock::lightest_cost_per_token(double tokens) const {
   if (front_ == back_) return std::numeric_limits<double>::infinity();
-  const double end = std::min(tokens_below_[front_] + std::max(tokens, 1.0), tokens_below_[back_]);
-  const auto begin = tokens_below_.begin();
+  const Sums& front = below_[front_];
+  const double end = std::min(front.tokens + std::max(tokens, 1.0), below_[back_].tokens);
+  const auto begin = below_.begin();
   const auto after =
-      std::lower_bound(begin + static_cast<std::ptrdiff_t>(front_) + 1, begin + static_cast<std::ptrdiff_t>(back_), end);
-  const auto i = static_cast<std::size_t>(after - begin);
-  const double too_many = tokens_below_[i] - end;
-  return (costs_below_[i] - too_many * sorted_[i - 1].cost_per_token() - costs_below_[front_]) / (end - tokens_below_[front_]);
+      std::lower_bound(begin + static_cast<std::ptrdiff_t>(front_) + 1, begin + static_cast<std::ptrdiff_t>(back_), end,
+                       [](const Sums& below, double wanted) { return below.tokens < wanted; });
+  const Unplaced& last = sorted_[static_cast<std::size_t>(after - begin) - 1];
+  const double too_many = after->tokens - end;
+  return (after->cost - too_many * last.cost_per_token() - front.cost) / (end - front.tokens);
 }
 
 double Stock::light_cost_per_token() const {
@@ -163,7 +170,7 @@ double Stock::light_cost_per_token() const {
                            [&](const Unplaced& document) { return document.cost_per_token() <= mean; });
   const auto i = static_cast<std::size_t>(middle - begin);
   if (i == front_) return mean;
-  return (costs_below_[i] - costs_below_[front_]) / (tokens_below_[i] - tokens_below_[front_]);
+  return (below_[i].cost - below_[front_].cost) / (below_[i].tokens - below_[front_].tokens);
 }
 
 std::vector<Unplaced> Stock::take_all() {

@@ -37,7 +37,8 @@ struct Unplaced {
 /// All that is not placed. Whole documents are sorted by cost per token; those that have been cut are known by their reach.
 class Stock {
  public:
-  explicit Stock(std::vector<Piece> pieces);
+  /// @pre pieces are in the order of costlier().
+  Stock(const std::vector<Piece>& pieces, const RowCost& rows);
 
   double cost() const { return cost_; }
   double tokens() const { return tokens_; }
@@ -64,11 +65,16 @@ class Stock {
   std::vector<Unplaced> take_all();
 
  private:
+  struct Sums {
+    double tokens = 0;
+    double cost = 0;
+  };
+
   std::vector<Piece> pieces_;
   std::vector<Unplaced> sorted_;
-  std::vector<double> tokens_below_, costs_below_;  // of sorted_[0, i)
-  std::size_t front_ = 0, back_ = 0;                // of sorted_, what is left of it
-  std::vector<Unplaced> cut_;                       // a heap by reach
+  std::vector<Sums> below_;           // of sorted_[0, i)
+  std::size_t front_ = 0, back_ = 0;  // of sorted_, what is left of it
+  std::vector<Unplaced> cut_;         // a heap by reach
   double cost_ = 0;
   double tokens_ = 0;
 };
