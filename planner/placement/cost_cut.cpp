@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -78,7 +79,7 @@ void check(Token tokens, int groups, const CostCutOptions& options) {
     refuse("token_cap", to_text(options.token_cap),
            "at least " + to_text(least) + ": " + std::to_string(tokens) + " tokens on " + std::to_string(groups) +
                " groups make some group hold " + std::to_string((tokens + groups - 1) / groups));
-  const auto require_price = [](const std::string& name, double price) {
+  const auto require_price = [](const char* name, double price) {
     if (!(price >= 0) || std::isinf(price)) refuse(name, to_text(price), "a finite number from 0 on");
   };
   require_price("pairs_per_token", options.pairs_per_token);
@@ -113,7 +114,8 @@ class CostCut {
         keys_{options.pairs_per_token, options.pairs_per_entering_key},
         limits_(mask.tokens(), groups, options.token_cap),
         tolerance_(options.tolerance),
-        speeds_(options.speeds.empty() ? std::vector<double>(static_cast<std::size_t>(groups), 1) : options.speeds) {
+        speeds_(options.speeds.empty() ? std::vector<double>(static_cast<std::size_t>(groups), 1) : options.speeds),
+        ones_(static_cast<std::size_t>(groups), 1) {
     placement_.reserve(speeds_.size());
   }
 
@@ -128,7 +130,8 @@ class CostCut {
       place_pod(all, all.pieces, nodes);
       return std::move(placement_);
     }
-    std::vector<Bin> filled = shares(all, pods, 0, kNodeSlack * kNodeSlack);
+    std::vector<Bin> filled;
+    share_out(all, pods, 0, kNodeSlack * kNodeSlack, filled);
     fill_bins(all.pieces, rows_, kNodeTolerance * kNodeTolerance * tolerance_, filled);
     const std::vector<std::vector<Piece>> pieces = costliest_first(all.pieces, rows_, filled);
     auto node = nodes.begin();
@@ -141,30 +144,31 @@ class CostCut {
   }
 
  private:
-  /// Empty bins of these sizes, `first_group` being the first group of all. The target of each is its share, by speed, of what
-  /// `whole` costs; `slack` as in TokenLimits::most_of().
-  std::vector<Bin> shares(const Bin& whole, const std::vector<int>& sizes, std::size_t first_group, double slack) const {
+  /// Empties bins and makes them bins of these sizes, `first_group` being the first group of all. The target of each is its
+  /// share, by speed, of what `whole` costs; `slack` as in TokenLimits::most_of().
+  void share_out(const Bin& whole, std::span<const int> sizes, std::size_t first_group, double slack,
+                 std::vector<Bin>& bins) const {
     const auto speed = speeds_.begin() + static_cast<std::ptrdiff_t>(first_group);
     const double cost_at_speed = whole.cost / std::accumulate(speed, speed + whole.groups, 0.0);
-    std::vector<Bin> bins;
-    bins.reserve(sizes.size());
+    bins.resize(sizes.size());
     auto first = speed;
-    for (const int size : sizes) {
-      Bin& bin = bins.emplace_back();
-      bin.groups = size;
-      bin.target = cost_at_speed * std::accumulate(first, first + size, 0.0);
-      bin.least = limits_.least_of_group * size;
-      bin.most = limits_.most_of(size, slack);
-      first += size;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      Bin& bin = bins[i];
+      bin.clear();
+      bin.groups = sizes[i];
+      bin.target = cost_at_speed * std::accumulate(first, first + sizes[i], 0.0);
+      bin.least = limits_.least_of_group * sizes[i];
+      bin.most = limits_.most_of(sizes[i], slack);
+      first += sizes[i];
     }
-    return bins;
   }
 
   /// `pieces`: those of the pod as costliest_first() gives them.
   void place_pod(const Bin& pod, const std::vector<Piece>& pieces, const std::vector<int>& node_sizes) {
     if (std::all_of(node_sizes.begin(), node_sizes.end(), [](int groups) { return groups == 1; }))
       return place_groups(pod, pieces, {});
-    std::vector<Bin> nodes = shares(pod, node_sizes, placement_.size(), kNodeSlack);
+    std::vector<Bin> nodes;
+    share_out(pod, node_sizes, placement_.size(), kNodeSlack, nodes);
     fill_nodes(pieces, mask_, rows_, kNodeTolerance * tolerance_, keys_, nodes);
     const std::vector<std::vector<Piece>> pieces_of_nodes = costliest_first(pieces, rows_, nodes);
     for (std::size_t i = 0; i < nodes.size(); ++i) place_groups(nodes[i], pieces_of_nodes[i], keys_);
@@ -173,15 +177,15 @@ class CostCut {
   /// The groups of a node. `pieces`: those of the node as costliest_first() gives them. `keys`: those that enter it are spread
   /// over them.
   void place_groups(const Bin& node, const std::vector<Piece>& pieces, const KeyPrice& keys) {
-    std::vector<Bin> groups = shares(node, std::vector<int>(static_cast<std::size_t>(node.groups), 1), placement_.size(), 1);
+    share_out(node, {ones_.data(), static_cast<std::size_t>(node.groups)}, placement_.size(), 1, groups_);
     const double taking_in = pairs_of_taking_in(node, mask_, keys);
-    for (Bin& group : groups) {
+    for (Bin& group : groups_) {
       if (taking_in == 0) break;  // else tokens whose linear work fits beside what enters
       const auto fitting = static_cast<Token>(std::max(0.0, group.target - taking_in) / keys.pairs_per_token);
       group.most = std::clamp(fitting, std::min(group.most, node.tokens / node.groups + 1), group.most);
     }
-    fill_bins(pieces, rows_, tolerance_, groups);
-    for (const Bin& group : groups) placement_.push_back(group.token_set(mask_, ranges_));
+    fill_bins(pieces, rows_, tolerance_, groups_);
+    for (const Bin& group : groups_) placement_.push_back(group.token_set(mask_, ranges_));
   }
 
   const DocumentMask& mask_;
@@ -190,8 +194,11 @@ class CostCut {
   const TokenLimits limits_;
   const double tolerance_;
   const std::vector<double> speeds_;
+  const std::vector<int> ones_;  // sizes of groups
   Placement placement_;
-  std::vector<TokenRange> ranges_;  // memory to work with
+  // memory that is used again for each node
+  std::vector<Bin> groups_;
+  std::vector<TokenRange> ranges_;
 };
 
 }  // namespace

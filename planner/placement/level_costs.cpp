@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <optional>
-#include <queue>
-#include <utility>
 
 #include "planner/placement/cost_cut_steps.hpp"
+#include "planner/placement/largest_first.hpp"
 
 namespace hsap {
 
@@ -21,31 +20,43 @@ Token with_slack(Token needed) { return needed + needed / 4; }
 /// What a receiver loses by giving back its cheapest tokens.
 class Returns {
  public:
-  Returns(const Bin& bin, const RowCost& rows) : bin_(bin), rows_(rows) {
+  struct Sums {
     Token tokens = 0;
     double cost = 0;
-    for (const Piece& piece : bin.pieces) {
-      tokens_.push_back(tokens += piece.tokens());
-      costs_.push_back(cost += piece.cost);
-    }
+  };
+
+  /// `memory`: to work with.
+  Returns(const Bin& bin, const RowCost& rows, std::vector<Sums>& memory) : bin_(bin), rows_(rows), sums_(memory) {
+    sums_.clear();
   }
 
   Token tokens() const { return bin_.tokens; }
 
   /// Cost of what move_cheapest(bin, ..., least, most) would take. @pre 0 < least <= tokens()
   double cost(Token least, Token most) const {
-    const auto i = static_cast<std::size_t>(std::lower_bound(tokens_.begin(), tokens_.end(), least) - tokens_.begin());
-    if (tokens_[i] <= most) return costs_[i];
-    const Piece& piece = bin_.pieces[i];
-    const Token whole = i == 0 ? 0 : tokens_[i - 1];  // of the pieces before
-    return (i == 0 ? 0 : costs_[i - 1]) + rows_.of(piece.document, piece.begin, piece.begin + least - whole);
+    if (sums_.empty()) add_up();
+    const auto sums =
+        std::lower_bound(sums_.begin(), sums_.end(), least, [](const Sums& s, Token tokens) { return s.tokens < tokens; });
+    if (sums->tokens <= most) return sums->cost;
+    const Piece& piece = bin_.pieces[static_cast<std::size_t>(sums - sums_.begin())];
+    const Sums before = sums == sums_.begin() ? Sums{} : *(sums - 1);
+    return before.cost + rows_.of(piece.document, piece.begin, piece.begin + least - before.tokens);
   }
 
  private:
+  /// Many receivers have room enough, and nobody asks.
+  void add_up() const {
+    Sums sums;
+    for (const Piece& piece : bin_.pieces) {
+      sums.tokens += piece.tokens();
+      sums.cost += piece.cost;
+      sums_.push_back(sums);
+    }
+  }
+
   const Bin& bin_;
   const RowCost& rows_;
-  std::vector<Token> tokens_;  // of pieces 0 .. i
-  std::vector<double> costs_;
+  std::vector<Sums>& sums_;  // of pieces 0 .. i
 };
 
 struct Move {
@@ -60,11 +71,11 @@ struct Move {
 /// Finds what to move from one bin to another so that the receiver gains about `wanted`.
 class MoveFinder {
  public:
-  MoveFinder(const Bin& from, const Bin& to, const RowCost& rows)
+  MoveFinder(const Bin& from, const Bin& to, const RowCost& rows, std::vector<Returns::Sums>& memory)
       : from_(from),
         to_(to),
         rows_(rows),
-        returns_(to, rows),
+        returns_(to, rows, memory),
         wanted_(std::min(-from.room(), to.room())),
         most_(std::max(1.5 * wanted_, 0.75 * (to.room() - from.room()))),
         free_tokens_(std::min(to.token_room(), from.spare_tokens())) {}
@@ -98,13 +109,15 @@ class MoveFinder {
     const Token earliest = rows_.head_end(piece.document, piece.begin, piece.end, wanted_);
     if (cut_ && rows_.keys_across(piece.document, earliest) >= cut_->keys) return;
     // A head that costs `wanted` ends before a tail of that cost begins, unless the piece is small: it is the cheaper cut.
-    if (!try_cut(index, Move::Part::head) || piece.cost < 2 * wanted_) try_cut(index, Move::Part::tail);
+    if (piece.tokens() < 2) return;
+    if (try_cut(index, Move::Part::head, earliest) && piece.cost >= 2 * wanted_) return;
+    try_cut(index, Move::Part::tail, rows_.tail_begin(piece.document, piece.begin, piece.end, wanted_));
   }
 
-  bool try_cut(std::size_t index, Move::Part part) {
+  /// `first_guess`: the cut when tokens cost nothing.
+  bool try_cut(std::size_t index, Move::Part part, Token first_guess) {
     const Piece& piece = from_.pieces[index];
-    if (piece.tokens() < 2) return false;
-    const Token cut = std::clamp(place_of_cut(piece, part), piece.begin + 1, piece.end - 1);
+    const Token cut = std::clamp(place_of_cut(piece, part, first_guess), piece.begin + 1, piece.end - 1);
     const bool head = part == Move::Part::head;
     const double gain = gain_of({piece.document, head ? piece.begin : cut, head ? cut : piece.end, rows_});
     if (gain < 0.5 * wanted_ || gain > most_) return false;
@@ -115,18 +128,17 @@ class MoveFinder {
 
   /// Where to cut so that the receiver gains what is wanted: cost - price (tokens - free) = wanted, as tokens beyond the free
   /// ones are paid for with as many cheap ones. The price depends on the tokens, so this is solved by repetition.
-  Token place_of_cut(const Piece& piece, Move::Part part) const {
+  Token place_of_cut(const Piece& piece, Move::Part part, Token first_guess) const {
     const bool head = part == Move::Part::head;
-    const auto cut_for = [&](const RowCost& rows, double cost) {
-      return head ? rows.head_end(piece.document, piece.begin, piece.end, cost)
-                  : rows.tail_begin(piece.document, piece.begin, piece.end, cost);
-    };
-    Token cut = cut_for(rows_, wanted_);
+    Token cut = first_guess;
     for (int round = 0; round < 3; ++round) {
       const Token back = returned(head ? cut - piece.begin : piece.end - cut);
       if (back == 0 || back > returns_.tokens()) break;
       const double price = returns_.cost(back, back) / static_cast<double>(back);
-      cut = cut_for(rows_.less(price), wanted_ - price * static_cast<double>(free_tokens_));
+      const double cost = wanted_ - price * static_cast<double>(free_tokens_);
+      const RowCost rows = rows_.less(price);
+      cut = head ? rows.head_end(piece.document, piece.begin, piece.end, cost)
+                 : rows.tail_begin(piece.document, piece.begin, piece.end, cost);
     }
     return cut;
   }
@@ -155,44 +167,64 @@ void apply(const Move& move, Bin& from, Bin& to, const RowCost& rows) {
   to.insert(piece);
 }
 
-/// One visit to every bin above its target. Returns whether anything moved.
-bool level_once(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
-  using Entry = std::pair<double, std::size_t>;  // room or excess, bin
-  std::priority_queue<Entry> rooms, donors;
-  for (std::size_t i = 0; i < bins.size(); ++i) {
-    if (bins[i].room() > 0) rooms.push({bins[i].room(), i});
-    if (bins[i].room() < -tolerance * bins[i].target) donors.push({-bins[i].room(), i});
+class Leveller {
+ public:
+  Leveller(std::vector<Bin>& bins, const RowCost& rows, double tolerance)
+      : bins_(bins), rows_(rows), tolerance_(tolerance), rooms_(bins.size()), donors_(bins.size()) {}
+
+  /// One visit to every bin above its target. Returns whether anything moved.
+  bool level_once() {
+    rooms_.clear();
+    for (std::size_t i = 0; i < bins_.size(); ++i) {
+      const double room = bins_[i].room();
+      if (room > 0) rooms_.push({room, i});
+      if (is_donor(bins_[i])) donors_.push({-room, i});
+    }
+    bool moved = false;
+    while (!donors_.empty()) moved |= relieve(bins_[donors_.pop().bin]);
+    return moved;
   }
-  bool moved = false;
-  for (; !donors.empty(); donors.pop()) {
-    Bin& from = bins[donors.top().second];
+
+ private:
+  bool is_donor(const Bin& bin) const { return bin.room() < -tolerance_ * bin.target; }
+
+  /// Returns whether the donor could give anything.
+  bool relieve(Bin& from) {
+    bool moved = false;
     from.sort();
-    std::vector<Entry> refused;
-    while (from.room() < -tolerance * from.target && !rooms.empty() && refused.size() < kRefusals) {
-      const Entry entry = rooms.top();
-      rooms.pop();
-      Bin& to = bins[entry.second];
+    refused_.clear();
+    while (is_donor(from) && !rooms_.empty() && refused_.size() < kRefusals) {
+      const auto entry = rooms_.pop();
+      Bin& to = bins_[entry.bin];
       to.sort();
-      const std::optional<Move> move = MoveFinder(from, to, rows).find();
+      const std::optional<Move> move = MoveFinder(from, to, rows_, sums_).find();
       if (!move) {
-        refused.push_back(entry);
+        refused_.push_back(entry);
         continue;
       }
-      apply(*move, from, to, rows);
+      apply(*move, from, to, rows_);
       moved = true;
-      if (to.room() > 0.01 * tolerance * to.target) rooms.push({to.room(), entry.second});
+      if (to.room() > 0.01 * tolerance_ * to.target) rooms_.push({to.room(), entry.bin});
     }
-    for (const Entry& entry : refused) rooms.push(entry);
+    for (const auto& entry : refused_) rooms_.push(entry);
+    return moved;
   }
-  return moved;
-}
+
+  std::vector<Bin>& bins_;
+  const RowCost& rows_;
+  const double tolerance_;
+  LargestFirst<double> rooms_, donors_;  // by excess
+  std::vector<LargestFirst<double>::Entry> refused_;
+  std::vector<Returns::Sums> sums_;  // memory for MoveFinder
+};
 
 }  // namespace
 
 void level_costs(std::vector<Bin>& bins, const RowCost& rows, double tolerance) {
   if (std::none_of(bins.begin(), bins.end(), [&](const Bin& bin) { return bin.room() < -tolerance * bin.target; })) return;
+  Leveller leveller(bins, rows, tolerance);
   for (int pass = 0; pass < kPasses; ++pass)
-    if (!level_once(bins, rows, tolerance)) return;
+    if (!leveller.level_once()) return;
 }
 
 }  // namespace hsap

@@ -56,12 +56,13 @@ void make_room_for_keys(const DocumentMask& mask, const RowCost& rows, double to
 double pairs_of_taking_in(const Bin& node, const DocumentMask& mask, const KeyPrice& keys) {
   if (keys.pairs_per_key == 0 || keys.pairs_per_token == 0 || node.groups == 1) return 0;
   std::vector<TokenRange> seen;  // by rows of documents that other nodes may hold, too; they see themselves
+  seen.reserve(16);
   Token held = 0;
   for (const Piece& piece : node.pieces)
     if (const TokenRange document = mask.document(piece.document); piece.tokens() < document.size()) {
       const VisibleKeys visible =
           mask.keys_seen_by(piece.document, {document.begin + piece.begin, document.begin + piece.end});
-      seen.push_back(visible.sinks);
+      if (visible.sinks.size() > 0) seen.push_back(visible.sinks);
       seen.push_back(visible.main);
       held += piece.tokens();
     }

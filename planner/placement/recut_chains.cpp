@@ -14,33 +14,38 @@ constexpr double kSmallestLink = 0.2;
 struct Link {
   std::size_t bin;
   std::size_t index;  // in the bin
-  Piece piece;        // before the cuts are shifted
+  std::size_t document;
+  Token end;
+
+  const Piece& piece(const std::vector<Bin>& bins) const { return bins[bin].pieces[index]; }
 };
 
 /// The pieces of all documents that are cut, document by document, the last rows first.
 std::vector<Link> links_of(const std::vector<Bin>& bins, const RowCost& rows) {
   std::vector<Link> links;
+  links.reserve(2 * bins.size());
   for (std::size_t i = 0; i < bins.size(); ++i)
     for (std::size_t k = 0; k < bins[i].pieces.size(); ++k)
-      if (!bins[i].pieces[k].is_whole(rows)) links.push_back({i, k, bins[i].pieces[k]});
+      if (const Piece& piece = bins[i].pieces[k]; !piece.is_whole(rows)) links.push_back({i, k, piece.document, piece.end});
   std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
-    return a.piece.document != b.piece.document ? a.piece.document < b.piece.document : a.piece.end > b.piece.end;
+    return a.document != b.document ? a.document < b.document : a.end > b.end;
   });
   return links;
 }
 
 bool is_chained(const Link& tail, const Link& head, const std::vector<Bin>& bins) {
-  return tail.piece.document == head.piece.document && tail.piece.begin == head.piece.end &&
-         head.piece.cost > kSmallestLink * bins[head.bin].target && tail.piece.cost > kSmallestLink * bins[tail.bin].target;
+  return tail.document == head.document && tail.piece(bins).begin == head.end &&
+         head.piece(bins).cost > kSmallestLink * bins[head.bin].target &&
+         tail.piece(bins).cost > kSmallestLink * bins[tail.bin].target;
 }
 
 /// Recuts the chain links[first, last], tail first; the last link takes what the others leave.
 void recut(const std::vector<Link>& links, std::size_t first, std::size_t last, const RowCost& rows, std::vector<Bin>& bins) {
-  const Token chain_begin = links[last].piece.begin;
-  Token end = links[first].piece.end;
+  const Token chain_begin = links[last].piece(bins).begin;
+  Token end = links[first].end;
   for (std::size_t i = first; i < last; ++i) {
     Bin& bin = bins[links[i].bin];
-    const Piece& piece = bin.pieces[links[i].index];
+    const Piece& piece = links[i].piece(bins);
     const double room = bin.room() + piece.cost;
     const Token fitting = room > 0 ? rows.tail_begin(piece.document, chain_begin, end, room) : end;
     const Token begin = std::clamp(end - (bin.token_room() + piece.tokens()), fitting, end);

@@ -12,18 +12,12 @@ RowCost::RowCost(const DocumentMask& mask, double pairs_per_token)
       triangle_(ascends_ && !mask.rule().left) {}
 
 // x (x + 1) / 2 + lambda x as long as the window does not bind, then window + lambda for each further row.
-double RowCost::ascending_row_at(double cost) const {
-  if (!triangle_) {
-    const double window = static_cast<double>(*mask_->rule().left) + 1;
-    const double slope = window + pairs_per_token_;
-    const double below_window = 0.5 * window * (window + 1) + pairs_per_token_ * window;
-    if (cost > below_window)
-      return slope > 0 ? window + (cost - below_window) / slope : std::numeric_limits<double>::infinity();
-  }
-  // x^2 / 2 + h x = cost with h = lambda + 1/2, in the form that does not cancel
-  const double h = pairs_per_token_ + 0.5;
-  const double root = std::sqrt(std::max(0.0, h * h + 2 * cost));
-  return h > 0 ? 2 * cost / (h + root) : root - h;
+std::optional<double> RowCost::row_beyond_window_at(double cost) const {
+  const double window = static_cast<double>(*mask_->rule().left) + 1;
+  const double slope = window + pairs_per_token_;
+  const double below_window = 0.5 * window * (window + 1) + pairs_per_token_ * window;
+  if (cost <= below_window) return std::nullopt;
+  return slope > 0 ? window + (cost - below_window) / slope : std::numeric_limits<double>::infinity();
 }
 
 Token RowCost::searched_row_at(std::size_t document, Token begin, Token end, double cost) const {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "planner/ir/document_mask.hpp"
 
@@ -59,7 +61,16 @@ class RowCost {
   Token searched_row_at(std::size_t document, Token begin, Token end, double cost) const;
   /// For rows whose cost ascends up to a constant: the largest real x with below(x) = cost; the place of the minimum of below()
   /// when cost is less than that.
-  double ascending_row_at(double cost) const;
+  double ascending_row_at(double cost) const {
+    if (!triangle_)
+      if (const std::optional<double> row = row_beyond_window_at(cost)) return *row;
+    // x^2 / 2 + h x = cost with h = lambda + 1/2, in the form that does not cancel
+    const double h = pairs_per_token_ + 0.5;
+    const double root = std::sqrt(std::max(0.0, h * h + 2 * cost));
+    return h > 0 ? 2 * cost / (h + root) : root - h;
+  }
+  /// The same where the window binds; nothing where it does not.
+  std::optional<double> row_beyond_window_at(double cost) const;
   Token keys_across_by_rule(std::size_t document, Token x) const;
 
   const DocumentMask* mask_;

@@ -1,46 +1,9 @@
 #include <algorithm>
 
 #include "planner/placement/cost_cut_steps.hpp"
+#include "planner/placement/largest_first.hpp"
 
 namespace hsap {
-
-namespace {
-
-/// The bin with most room; of equal ones the first. A heap whose top gives way in place, for which std::priority_queue needs
-/// two steps.
-class Rooms {
- public:
-  explicit Rooms(const std::vector<Bin>& bins) {
-    heap_.reserve(bins.size());
-    for (std::size_t i = 0; i < bins.size(); ++i) heap_.push_back({bins[i].room(), i});
-    std::make_heap(heap_.begin(), heap_.end(), less);
-  }
-  std::size_t largest() const { return heap_.front().bin; }
-  /// The largest has only `room` left.
-  void shrink(double room) {
-    const Room moved{room, heap_.front().bin};
-    std::size_t place = 0;
-    while (true) {
-      std::size_t child = 2 * place + 1;
-      if (child >= heap_.size()) break;
-      if (child + 1 < heap_.size() && less(heap_[child], heap_[child + 1])) ++child;
-      if (!less(moved, heap_[child])) break;
-      heap_[place] = heap_[child];
-      place = child;
-    }
-    heap_[place] = moved;
-  }
-
- private:
-  struct Room {
-    double size;
-    std::size_t bin;
-  };
-  static bool less(const Room& a, const Room& b) { return a.size != b.size ? a.size < b.size : a.bin > b.bin; }
-  std::vector<Room> heap_;
-};
-
-}  // namespace
 
 bool spread(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
   for (Bin& bin : bins) bin.pieces.reserve(2 * pieces.size() / bins.size());
@@ -61,14 +24,18 @@ bool spread(const std::vector<Piece>& pieces, const RowCost& rows, double tolera
   }
   std::sort(heads.begin(), heads.end(), costlier);
 
-  Rooms rooms(bins);
+  // of equal rooms the first is wanted, and LargestFirst gives the last
+  const std::size_t last = bins.size() - 1;
+  LargestFirst<double> rooms(bins.size());
+  for (std::size_t i = 0; i < bins.size(); ++i) rooms.push({bins[i].room(), last - i});
   for (auto head = heads.begin(); head != heads.end() || whole != pieces.end();) {
     const bool is_head = whole == pieces.end() || (head != heads.end() && costlier(*head, *whole));
     const Piece& piece = is_head ? *head++ : *whole++;
-    Bin& bin = bins[rooms.largest()];
+    const std::size_t reversed = rooms.top().bin;
+    Bin& bin = bins[last - reversed];
     bin.add(piece);
     if (bin.token_room() < 0) return false;
-    rooms.shrink(bin.room());
+    rooms.replace_top({bin.room(), reversed});
   }
   return true;
 }

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <queue>
-#include <utility>
 
 #include "planner/placement/cost_cut_steps.hpp"
+#include "planner/placement/largest_first.hpp"
 #include "planner/placement/unplaced.hpp"
 
 namespace hsap {
@@ -186,41 +185,35 @@ void CapFiller::spread_rest() {
     return a.tokens != b.tokens ? a.tokens > b.tokens : a.first->document < b.first->document;
   });
 
-  using Entry = std::pair<double, std::size_t>;
   std::vector<double> tokens(bins_.size());  // wanted
-  std::priority_queue<Entry> excesses;
+  LargestFirst<double> excesses(bins_.size());
   for (std::size_t i = next_; i < bins_.size(); ++i) {
     tokens[i] = even_tokens(bins_[i]);
     excesses.push({bins_[i].target - price * tokens[i], i});
   }
-  std::vector<Entry> refused;
+  std::vector<LargestFirst<double>::Entry> refused;
   for (auto document = rest.begin(); document != light; ++document) {
     const auto count = static_cast<double>(document->tokens);
     refused.clear();
-    while (!excesses.empty() && refused.size() < kRefusals && tokens[excesses.top().second] < count) {
-      refused.push_back(excesses.top());
-      excesses.pop();
-    }
+    while (!excesses.empty() && refused.size() < kRefusals && tokens[excesses.top().bin] < count)
+      refused.push_back(excesses.pop());
     if (excesses.empty() || refused.size() == kRefusals) {
       excesses.push(refused.front());
       refused.erase(refused.begin());
     }
-    Entry taker = excesses.top();
-    excesses.pop();
-    document->place_all(bins_[taker.second]);
-    tokens[taker.second] -= count;
-    taker.first -= excess(*document);
-    excesses.push(taker);
-    for (const Entry& entry : refused) excesses.push(entry);
+    const auto [most, taker] = excesses.top();
+    document->place_all(bins_[taker]);
+    tokens[taker] -= count;
+    excesses.replace_top({most - excess(*document), taker});
+    for (const auto& entry : refused) excesses.push(entry);
   }
-  std::priority_queue<Entry> rooms;
+  LargestFirst<double>& rooms = excesses;
+  rooms.clear();
   for (std::size_t i = next_; i < bins_.size(); ++i) rooms.push({tokens[i], i});
   for (auto document = light; document != rest.end(); ++document) {
-    Entry taker = rooms.top();
-    rooms.pop();
-    document->place_all(bins_[taker.second]);
-    taker.first -= static_cast<double>(document->tokens);
-    rooms.push(taker);
+    const auto [room, taker] = rooms.top();
+    document->place_all(bins_[taker]);
+    rooms.replace_top({room - static_cast<double>(document->tokens), taker});
   }
 }
 

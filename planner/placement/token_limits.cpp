@@ -1,14 +1,11 @@
 #include <algorithm>
-#include <queue>
-#include <utility>
 
 #include "planner/placement/cost_cut_steps.hpp"
+#include "planner/placement/largest_first.hpp"
 
 namespace hsap {
 
 namespace {
-
-using Entry = std::pair<Token, std::size_t>;  // tokens, bin
 
 /// Tokens that a bin can take below its cap, and with a cost that stays near its target.
 Token room_in_tokens(const Bin& bin) { return bin.token_room(); }
@@ -18,16 +15,16 @@ Token room_in_both(const Bin& bin) {
 }
 
 /// Every round fills the receiver or satisfies the giver, so there are at most two rounds per bin.
-void bring_below_most(std::vector<Bin>& bins, const RowCost& rows, Token (*room_of)(const Bin&)) {
-  std::priority_queue<Entry> rooms;
+template <class RoomOf>
+void bring_below_most(std::vector<Bin>& bins, const RowCost& rows, const RoomOf& room_of, LargestFirst<Token>& rooms) {
+  rooms.clear();
   for (std::size_t i = 0; i < bins.size(); ++i)
-    if (room_of(bins[i]) > 0) rooms.push({room_of(bins[i]), i});
+    if (const Token room = room_of(bins[i]); room > 0) rooms.push({room, i});
   for (std::size_t i = 0; i < bins.size(); ++i) {
     Bin& from = bins[i];
     const bool gives = from.token_room() < 0;
     while (from.token_room() < 0 && !rooms.empty()) {
-      const auto [room, index] = rooms.top();
-      rooms.pop();
+      const auto [room, index] = rooms.pop();
       Bin& to = bins[index];
       const Token needed = std::min(-from.token_room(), room);
       // a quarter more may move if that spares a cut
@@ -38,14 +35,13 @@ void bring_below_most(std::vector<Bin>& bins, const RowCost& rows, Token (*room_
   }
 }
 
-void bring_above_least(std::vector<Bin>& bins, const RowCost& rows) {
-  std::priority_queue<Entry> spares;
+void bring_above_least(std::vector<Bin>& bins, const RowCost& rows, LargestFirst<Token>& spares) {
+  spares.clear();
   for (std::size_t i = 0; i < bins.size(); ++i)
     if (bins[i].spare_tokens() > 0) spares.push({bins[i].spare_tokens(), i});
   for (Bin& to : bins)
     while (to.spare_tokens() < 0) {
-      const auto [spare, index] = spares.top();
-      spares.pop();
+      const auto [spare, index] = spares.pop();
       Bin& from = bins[index];
       const Token needed = std::min(-to.spare_tokens(), spare);
       move_cheapest(from, to, needed, needed, rows);
@@ -62,9 +58,10 @@ bool token_limits_met(const std::vector<Bin>& bins) {
 void meet_token_limits(std::vector<Bin>& bins, const RowCost& rows) {
   if (token_limits_met(bins)) return;
   for (Bin& bin : bins) bin.sort();
-  bring_below_most(bins, rows, room_in_both);
-  bring_below_most(bins, rows, room_in_tokens);
-  bring_above_least(bins, rows);
+  LargestFirst<Token> heap(bins.size());
+  bring_below_most(bins, rows, room_in_both, heap);
+  bring_below_most(bins, rows, room_in_tokens, heap);
+  bring_above_least(bins, rows, heap);
 }
 
 }  // namespace hsap
