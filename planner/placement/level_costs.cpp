@@ -83,13 +83,15 @@ class MoveFinder {
   std::optional<Move> find() {
     for (std::size_t i = 0; i < from_.pieces.size(); ++i) {
       const Piece& piece = from_.pieces[i];
+      if (whole_ && piece.cost <= whole_->gain) continue;
       const double gain = gain_of(piece);
       if (gain > 0 && gain <= wanted_ * (1 + 1e-9) && (!whole_ || gain > whole_->gain))
         whole_ = Move{Move::Part::whole, i, 0, gain, 0};
-      if (piece.cost > wanted_) try_cuts(i);
     }
-    if (whole_ && (!cut_ || whole_->gain >= 0.5 * wanted_)) return whole_;
-    return cut_;
+    if (whole_ && whole_->gain >= 0.5 * wanted_) return whole_;
+    for (std::size_t i = 0; i < from_.pieces.size(); ++i)
+      if (from_.pieces[i].cost > wanted_) try_cuts(i);
+    return cut_ ? cut_ : whole_;
   }
 
  private:

@@ -1,9 +1,10 @@
 #include "planner/placement/piece_order.hpp"
 
 #include <algorithm>
-#include <boost/sort/pdqsort/pdqsort.hpp>
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 
 namespace hsap {
 
@@ -24,22 +25,30 @@ void merge_cut(const std::vector<Piece>& cut, const RowCost& rows, std::vector<P
 
 }  // namespace
 
+// Longer documents cost more under every rule, so their lengths are sorted, from the last digit to the first: each of these
+// steps keeps the order of equal ones.
 void sort_costliest_first(std::vector<Piece>& documents) {
-  struct Key {  // lighter to move about than a piece
-    double cost;
-    std::uint32_t document, index;
-  };
-  std::vector<Key> order;
-  order.reserve(documents.size());
-  for (const Piece& piece : documents)
-    order.push_back({piece.cost, static_cast<std::uint32_t>(piece.document), static_cast<std::uint32_t>(order.size())});
-  // Nobody can foresee how costs compare, so this is worked out without a branch.
-  boost::sort::pdqsort_branchless(order.begin(), order.end(), [](const Key& a, const Key& b) {
-    return static_cast<bool>((a.cost > b.cost) | ((a.cost == b.cost) & (a.document < b.document)));
-  });
+  constexpr int kBits = 8;  // of a digit
+  constexpr std::uint64_t kDigits = std::uint64_t{1} << kBits;
+  std::uint64_t longest = 0;
+  for (const Piece& piece : documents) longest = std::max(longest, static_cast<std::uint64_t>(piece.tokens()));
+  std::vector<std::uint32_t> order(documents.size()), next(documents.size());
+  std::iota(order.begin(), order.end(), 0U);
+  for (int shift = 0; longest >> shift > 0; shift += kBits) {
+    const auto digit_of = [&](std::uint32_t document) {  // large ones first
+      return kDigits - 1 - (static_cast<std::uint64_t>(documents[document].tokens()) >> shift) % kDigits;
+    };
+    std::array<std::uint32_t, kDigits> places{};
+    for (const std::uint32_t document : order) ++places[digit_of(document)];
+    std::exclusive_scan(places.begin(), places.end(), places.begin(), 0U);
+    for (const std::uint32_t document : order) next[places[digit_of(document)]++] = document;
+    order.swap(next);
+  }
   std::vector<Piece> sorted;
   sorted.reserve(documents.size());
-  for (const Key& key : order) sorted.push_back(documents[key.index]);
+  for (const std::uint32_t document : order) sorted.push_back(documents[document]);
+  // costs beyond 2^53 pairs are rounded, and may be equal
+  if (!std::is_sorted(sorted.begin(), sorted.end(), costlier)) std::sort(sorted.begin(), sorted.end(), costlier);
   documents = std::move(sorted);
 }
 

@@ -9,7 +9,7 @@
 
 namespace hsap {
 
-/// Brings pieces of different documents into the order of costlier(). O(n log n).
+/// Brings whole documents, which come in the order of the batch, into the order of costlier(). O(n digits of the longest).
 void sort_costliest_first(std::vector<Piece>& documents);
 
 /// What each bin holds, in the order of costlier(); pieces of one document that touch have become one. `pieces`: what the bins

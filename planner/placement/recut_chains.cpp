@@ -24,9 +24,13 @@ struct Link {
 std::vector<Link> links_of(const std::vector<Bin>& bins, const RowCost& rows) {
   std::vector<Link> links;
   links.reserve(2 * bins.size());
-  for (std::size_t i = 0; i < bins.size(); ++i)
-    for (std::size_t k = 0; k < bins[i].pieces.size(); ++k)
-      if (const Piece& piece = bins[i].pieces[k]; !piece.is_whole(rows)) links.push_back({i, k, piece.document, piece.end});
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    std::size_t index = 0;
+    for (const Piece& piece : bins[i].pieces) {
+      if (!piece.is_whole(rows)) links.push_back({i, index, piece.document, piece.end});
+      ++index;
+    }
+  }
   std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
     return a.document != b.document ? a.document < b.document : a.end > b.end;
   });

@@ -48,8 +48,9 @@ class RowCost {
  private:
   /// Cost of the rows before `row`.
   double below(std::size_t document, Token row) const {
-    const std::int64_t pairs = triangle_ ? row * (row + 1) / 2 : mask_->rule().pairs(row, length(document));
-    return static_cast<double>(pairs) + pairs_per_token_ * static_cast<double>(row);
+    const double pairs = triangle_ ? 0.5 * static_cast<double>(row * (row + 1))
+                                   : static_cast<double>(mask_->rule().pairs(row, length(document)));
+    return pairs + pairs_per_token_ * static_cast<double>(row);
   }
   /// The row within [begin, end] for which below() is nearest to `cost`.
   Token row_at(std::size_t document, Token begin, Token end, double cost) const {

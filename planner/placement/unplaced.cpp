@@ -14,6 +14,9 @@ bool nearer(const Unplaced& a, const Unplaced& b) {
 }
 
 /// By cost per token; of equal ones the last document first.
+bool lighter_piece(const Piece& a, const Piece& b) {
+  return a.cost_per_token != b.cost_per_token ? a.cost_per_token < b.cost_per_token : a.document > b.document;
+}
 bool lighter(const Unplaced& a, const Unplaced& b) {
   const double of_a = a.cost_per_token();
   const double of_b = b.cost_per_token();
@@ -22,7 +25,7 @@ bool lighter(const Unplaced& a, const Unplaced& b) {
 
 }  // namespace
 
-double Unplaced::head_cost(Token count, const RowCost& rows) const {
+double Unplaced::long_head_cost(Token count, const RowCost& rows) const {
   double sum = 0;
   for (const Piece* piece = first; piece != last && count > 0; ++piece) {
     const Token taken = std::min(count, piece->tokens());
@@ -92,25 +95,21 @@ void Unplaced::place_tail(Token count, const RowCost& rows, Bin& bin) {
   }
 }
 
-void Unplaced::place_all(Bin& bin) const {
-  for (const Piece* piece = first; piece != last; ++piece) bin.add(*piece);
-}
-
 Stock::Stock(const std::vector<Piece>& pieces, const RowCost& rows) {
   pieces_.reserve(pieces.size());
   std::for_each(pieces.rbegin(), pieces.rend(), [&](const Piece& piece) {
     if (piece.is_whole(rows)) pieces_.push_back(piece);
   });
+  // under the causal rule what costs less costs less per token, too
+  if (!std::is_sorted(pieces_.begin(), pieces_.end(), lighter_piece)) std::sort(pieces_.begin(), pieces_.end(), lighter_piece);
   const std::size_t whole = pieces_.size();
   if (whole < pieces.size()) {
     std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(pieces_), [&](const Piece& p) { return !p.is_whole(rows); });
     std::sort(pieces_.begin() + static_cast<std::ptrdiff_t>(whole), pieces_.end(), earlier);
   }
   sorted_.reserve(pieces_.size());
-  for (Piece* piece = pieces_.data(); piece != pieces_.data() + whole; ++piece)
+  for (Piece *piece = pieces_.data(), *end = piece + whole; piece != end; ++piece)
     sorted_.push_back({piece, piece + 1, piece->cost, piece->tokens()});
-  // under the causal rule what costs less costs less per token, too
-  if (!std::is_sorted(sorted_.begin(), sorted_.end(), lighter)) std::sort(sorted_.begin(), sorted_.end(), lighter);
   for (Piece *first = pieces_.data() + whole, *end = pieces_.data() + pieces_.size(); first != end;) {
     Unplaced document{first, first, 0, 0};
     for (; document.last != end && document.last->document == first->document; ++document.last) {

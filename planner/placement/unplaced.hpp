@@ -20,8 +20,10 @@ struct Unplaced {
   /// One more than the last row: the keys that whoever takes all of it needs.
   Token reach() const { return (last - 1)->end; }
 
-  /// Cost of the first `count` rows. @pre 0 <= count <= tokens
-  double head_cost(Token count, const RowCost& rows) const;
+  /// Cost of the first `count` rows. @pre 0 <= count <= tokens, tokens > 0
+  double head_cost(Token count, const RowCost& rows) const {
+    return count <= first->tokens() ? rows.of(first->document, first->begin, first->begin + count) : long_head_cost(count, rows);
+  }
   /// Number of last rows, at most `most`, whose cost is nearest to `cost` when a token is worth `price`.
   Token tail_tokens(double cost, Token most, double price, const RowCost& rows) const;
   /// Cost of the row after the first `count`, and of the first one of the last `count`. @pre 0 <= count < tokens; 0 < count <=
@@ -31,7 +33,12 @@ struct Unplaced {
 
   void place_head(Token count, const RowCost& rows, Bin& bin);
   void place_tail(Token count, const RowCost& rows, Bin& bin);
-  void place_all(Bin& bin) const;
+  void place_all(Bin& bin) const {
+    for (const Piece* piece = first; piece != last; ++piece) bin.add(*piece);
+  }
+
+ private:
+  double long_head_cost(Token count, const RowCost& rows) const;
 };
 
 /// All that is not placed. Whole documents are sorted by cost per token; those that have been cut are known by their reach.
