@@ -139,8 +139,10 @@ class MoveFinder {
       const double price = returns_.cost(back, back) / static_cast<double>(back);
       const double cost = wanted_ - price * static_cast<double>(free_tokens_);
       const RowCost rows = rows_.less(price);
-      cut = head ? rows.head_end(piece.document, piece.begin, piece.end, cost)
-                 : rows.tail_begin(piece.document, piece.begin, piece.end, cost);
+      const Token next = head ? rows.head_end(piece.document, piece.begin, piece.end, cost)
+                              : rows.tail_begin(piece.document, piece.begin, piece.end, cost);
+      if (next == cut) break;
+      cut = next;
     }
     return cut;
   }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
+#include <utility>
 
 namespace hsap {
 
@@ -12,8 +14,8 @@ namespace {
 
 constexpr std::uint32_t kNoBin = std::numeric_limits<std::uint32_t>::max();
 
-/// Puts the pieces of cut documents that a bin holds, those that touch as one, into their places among its whole ones.
-void merge_cut(const std::vector<Piece>& cut, const RowCost& rows, std::vector<Piece>& pieces) {
+/// Puts pieces of cut documents, which come as in the batch, into their places among whole ones, those that touch as one.
+void merge_cut(std::span<const Piece> cut, const RowCost& rows, std::vector<Piece>& pieces) {
   for (auto first = cut.begin(); first != cut.end();) {
     auto last = first + 1;
     while (last != cut.end() && last->document == first->document && last->begin == (last - 1)->end) ++last;
@@ -28,7 +30,7 @@ void merge_cut(const std::vector<Piece>& cut, const RowCost& rows, std::vector<P
 // Longer documents cost more under every rule, so their lengths are sorted, from the last digit to the first: each of these
 // steps keeps the order of equal ones.
 void sort_costliest_first(std::vector<Piece>& documents) {
-  constexpr int kBits = 8;  // of a digit
+  constexpr int kBits = 9;  // of a digit: two of them for documents of up to 2^18 tokens
   constexpr std::uint64_t kDigits = std::uint64_t{1} << kBits;
   std::uint64_t longest = 0;
   for (const Piece& piece : documents) longest = std::max(longest, static_cast<std::uint64_t>(piece.tokens()));
@@ -55,7 +57,8 @@ void sort_costliest_first(std::vector<Piece>& documents) {
 std::vector<std::vector<Piece>> costliest_first(const std::vector<Piece>& pieces, const RowCost& rows,
                                                 const std::vector<Bin>& bins) {
   std::vector<std::vector<Piece>> sorted(bins.size());
-  std::vector<std::vector<Piece>> cut(bins.size());
+  std::vector<Piece> cut;
+  std::vector<std::size_t> cut_below(bins.size() + 1);                   // pieces of `cut` in bins 0 .. i-1
   std::vector<std::uint32_t> bin_of_document(rows.documents(), kNoBin);  // of whole ones
   for (std::size_t i = 0; i < bins.size(); ++i) {
     sorted[i].reserve(bins[i].pieces.size());
@@ -63,12 +66,14 @@ std::vector<std::vector<Piece>> costliest_first(const std::vector<Piece>& pieces
       if (piece.is_whole(rows))
         bin_of_document[piece.document] = static_cast<std::uint32_t>(i);
       else
-        cut[i].push_back(piece);
-    std::sort(cut[i].begin(), cut[i].end(), earlier);
+        cut.push_back(piece);
+    std::sort(cut.begin() + static_cast<std::ptrdiff_t>(cut_below[i]), cut.end(), earlier);
+    cut_below[i + 1] = cut.size();
   }
   for (const Piece& piece : pieces)
-    if (bin_of_document[piece.document] != kNoBin) sorted[bin_of_document[piece.document]].push_back(piece);
-  for (std::size_t i = 0; i < bins.size(); ++i) merge_cut(cut[i], rows, sorted[i]);
+    if (const std::uint32_t bin = bin_of_document[piece.document]; bin != kNoBin) sorted[bin].push_back(piece);
+  for (std::size_t i = 0; i < bins.size(); ++i)
+    merge_cut({cut.begin() + static_cast<std::ptrdiff_t>(cut_below[i]), cut_below[i + 1] - cut_below[i]}, rows, sorted[i]);
   return sorted;
 }
 

@@ -109,7 +109,9 @@ class CapFiller {
       const Token fillers = std::min(tokens - tail, farthest.tokens);
       const double price = std::min(stock_.lightest_cost_per_token(static_cast<double>(tokens - tail)),
                                     farthest.head_cost(fillers, rows_) / static_cast<double>(fillers));
-      tail = farthest.tail_tokens(bin.target - price * static_cast<double>(tokens), tokens, price, rows_);
+      const Token next = farthest.tail_tokens(bin.target - price * static_cast<double>(tokens), tokens, price, rows_);
+      if (next == tail) break;
+      tail = next;
     }
     return tail;
   }

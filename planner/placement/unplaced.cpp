@@ -1,7 +1,6 @@
 #include "planner/placement/unplaced.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -14,9 +13,6 @@ bool nearer(const Unplaced& a, const Unplaced& b) {
 }
 
 /// By cost per token; of equal ones the last document first.
-bool lighter_piece(const Piece& a, const Piece& b) {
-  return a.cost_per_token != b.cost_per_token ? a.cost_per_token < b.cost_per_token : a.document > b.document;
-}
 bool lighter(const Unplaced& a, const Unplaced& b) {
   const double of_a = a.cost_per_token();
   const double of_b = b.cost_per_token();
@@ -97,19 +93,21 @@ void Unplaced::place_tail(Token count, const RowCost& rows, Bin& bin) {
 
 Stock::Stock(const std::vector<Piece>& pieces, const RowCost& rows) {
   pieces_.reserve(pieces.size());
+  sorted_.reserve(pieces.size());
+  std::vector<Piece> cut;
+  bool in_order = true;
   std::for_each(pieces.rbegin(), pieces.rend(), [&](const Piece& piece) {
-    if (piece.is_whole(rows)) pieces_.push_back(piece);
+    if (!piece.is_whole(rows)) return cut.push_back(piece);
+    // under the causal rule what costs less costs less per token, too
+    in_order = in_order && (pieces_.empty() || pieces_.back().cost_per_token < piece.cost_per_token ||
+                            pieces_.back().cost == piece.cost);
+    Piece& own = pieces_.emplace_back(piece);
+    sorted_.push_back({&own, &own + 1, own.cost, own.tokens()});
   });
-  // under the causal rule what costs less costs less per token, too
-  if (!std::is_sorted(pieces_.begin(), pieces_.end(), lighter_piece)) std::sort(pieces_.begin(), pieces_.end(), lighter_piece);
+  if (!in_order) std::sort(sorted_.begin(), sorted_.end(), lighter);
+  std::sort(cut.begin(), cut.end(), earlier);
   const std::size_t whole = pieces_.size();
-  if (whole < pieces.size()) {
-    std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(pieces_), [&](const Piece& p) { return !p.is_whole(rows); });
-    std::sort(pieces_.begin() + static_cast<std::ptrdiff_t>(whole), pieces_.end(), earlier);
-  }
-  sorted_.reserve(pieces_.size());
-  for (Piece *piece = pieces_.data(), *end = piece + whole; piece != end; ++piece)
-    sorted_.push_back({piece, piece + 1, piece->cost, piece->tokens()});
+  pieces_.insert(pieces_.end(), cut.begin(), cut.end());
   for (Piece *first = pieces_.data() + whole, *end = pieces_.data() + pieces_.size(); first != end;) {
     Unplaced document{first, first, 0, 0};
     for (; document.last != end && document.last->document == first->document; ++document.last) {
