@@ -33,20 +33,23 @@ class Returns {
   Token tokens() const { return bin_.tokens; }
 
   /// Cost of what move_cheapest(bin, ..., least, most) would take. @pre 0 < least <= tokens()
-  double cost(Token least, Token most) const {
+  double cost(Token least, Token most) {
     if (sums_.empty()) add_up();
-    const auto sums =
-        std::lower_bound(sums_.begin(), sums_.end(), least, [](const Sums& s, Token tokens) { return s.tokens < tokens; });
-    if (sums->tokens <= most) return sums->cost;
-    const Piece& piece = bin_.pieces[static_cast<std::size_t>(sums - sums_.begin())];
-    const Sums before = sums == sums_.begin() ? Sums{} : *(sums - 1);
+    // the same piece as the last time, as often as not
+    if (least <= sums_[found_ - 1].tokens || least > sums_[found_].tokens)
+      found_ = static_cast<std::size_t>(std::lower_bound(sums_.begin() + 1, sums_.end(), least, fewer_tokens) - sums_.begin());
+    if (sums_[found_].tokens <= most) return sums_[found_].cost;
+    const Sums& before = sums_[found_ - 1];
+    const Piece& piece = bin_.pieces[found_ - 1];
     return before.cost + rows_.of(piece.document, piece.begin, piece.begin + least - before.tokens);
   }
 
  private:
+  static bool fewer_tokens(const Sums& sums, Token tokens) { return sums.tokens < tokens; }
   /// Many receivers have room enough, and nobody asks.
-  void add_up() const {
+  void add_up() {
     Sums sums;
+    sums_.push_back(sums);
     for (const Piece& piece : bin_.pieces) {
       sums.tokens += piece.tokens();
       sums.cost += piece.cost;
@@ -56,7 +59,8 @@ class Returns {
 
   const Bin& bin_;
   const RowCost& rows_;
-  std::vector<Sums>& sums_;  // of pieces 0 .. i
+  std::vector<Sums>& sums_;  // of pieces 0 .. i-1
+  std::size_t found_ = 1;    // the last answer: of `least` tokens the last lies in piece found_ - 1
 };
 
 struct Move {
@@ -78,13 +82,14 @@ class MoveFinder {
         returns_(to, rows, memory),
         wanted_(std::min(-from.room(), to.room())),
         most_(std::max(1.5 * wanted_, 0.75 * (to.room() - from.room()))),
-        free_tokens_(std::min(to.token_room(), from.spare_tokens())) {}
+        free_tokens_(std::min(to.token_room(), from.spare_tokens())),
+        further_tokens_(std::min(from.token_room(), to.spare_tokens())) {}
 
   std::optional<Move> find() {
     for (std::size_t i = 0; i < from_.pieces.size(); ++i) {
       const Piece& piece = from_.pieces[i];
       if (whole_ && piece.cost <= whole_->gain) continue;
-      const double gain = gain_of(piece);
+      const double gain = gain_of(piece.tokens(), piece.cost);
       if (gain > 0 && gain <= wanted_ * (1 + 1e-9) && (!whole_ || gain > whole_->gain))
         whole_ = Move{Move::Part::whole, i, 0, gain, 0};
     }
@@ -97,13 +102,12 @@ class MoveFinder {
  private:
   Token returned(Token moved) const { return std::max<Token>(0, moved - free_tokens_); }
 
-  /// What the receiver gains by a piece; nothing if it would have to give back more than it has.
-  double gain_of(const Piece& piece) const {
-    const Token least = returned(piece.tokens());
-    if (least == 0) return piece.cost;
+  /// What the receiver gains by rows; nothing if it would have to give back more than it has.
+  double gain_of(Token tokens, double cost) {
+    const Token least = returned(tokens);
+    if (least == 0) return cost;
     if (least > returns_.tokens()) return 0;
-    const Token most = piece.tokens() + std::min(from_.token_room(), to_.spare_tokens());
-    return piece.cost - returns_.cost(least, std::min(with_slack(least), most));
+    return cost - returns_.cost(least, std::min(with_slack(least), tokens + further_tokens_));
   }
 
   void try_cuts(std::size_t index) {
@@ -121,7 +125,9 @@ class MoveFinder {
     const Piece& piece = from_.pieces[index];
     const Token cut = std::clamp(place_of_cut(piece, part, first_guess), piece.begin + 1, piece.end - 1);
     const bool head = part == Move::Part::head;
-    const double gain = gain_of({piece.document, head ? piece.begin : cut, head ? cut : piece.end, rows_});
+    const Token begin = head ? piece.begin : cut;
+    const Token end = head ? cut : piece.end;
+    const double gain = gain_of(end - begin, rows_.of(piece.document, begin, end));
     if (gain < 0.5 * wanted_ || gain > most_) return false;
     const Token keys = rows_.keys_across(piece.document, cut);
     if (!cut_ || keys < cut_->keys) cut_ = Move{part, index, cut, gain, keys};
@@ -130,7 +136,7 @@ class MoveFinder {
 
   /// Where to cut so that the receiver gains what is wanted: cost - price (tokens - free) = wanted, as tokens beyond the free
   /// ones are paid for with as many cheap ones. The price depends on the tokens, so this is solved by repetition.
-  Token place_of_cut(const Piece& piece, Move::Part part, Token first_guess) const {
+  Token place_of_cut(const Piece& piece, Move::Part part, Token first_guess) {
     const bool head = part == Move::Part::head;
     Token cut = first_guess;
     for (int round = 0; round < 3; ++round) {
@@ -152,8 +158,9 @@ class MoveFinder {
   const RowCost& rows_;
   Returns returns_;
   double wanted_;
-  double most_;        // gain that still leaves the worse of both nearer to its target: rows may cost more than is wanted
-  Token free_tokens_;  // that may change sides for nothing
+  double most_;           // gain that still leaves the worse of both nearer to its target: rows may cost more than is wanted
+  Token free_tokens_;     // that may change sides for nothing
+  Token further_tokens_;  // that may come back beyond those that are moved
   std::optional<Move> whole_, cut_;
 };
 

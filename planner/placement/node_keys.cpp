@@ -60,8 +60,7 @@ double pairs_of_taking_in(const Bin& node, const DocumentMask& mask, const KeyPr
   Token held = 0;
   for (const Piece& piece : node.pieces)
     if (const TokenRange document = mask.document(piece.document); piece.tokens() < document.size()) {
-      const VisibleKeys visible =
-          mask.keys_seen_by(piece.document, {document.begin + piece.begin, document.begin + piece.end});
+      const VisibleKeys visible = mask.keys_seen_by(piece.document, {document.begin + piece.begin, document.begin + piece.end});
       if (visible.sinks.size() > 0) seen.push_back(visible.sinks);
       seen.push_back(visible.main);
       held += piece.tokens();

@@ -31,9 +31,8 @@ std::vector<Link> links_of(const std::vector<Bin>& bins, const RowCost& rows) {
       ++index;
     }
   }
-  std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
-    return a.document != b.document ? a.document < b.document : a.end > b.end;
-  });
+  std::sort(links.begin(), links.end(),
+            [](const Link& a, const Link& b) { return a.document != b.document ? a.document < b.document : a.end > b.end; });
   return links;
 }
 

@@ -11,6 +11,10 @@ RowCost::RowCost(const DocumentMask& mask, double pairs_per_token)
       ascends_(mask.rule().is_causal() && !mask.rule().chunk && mask.rule().sinks == 0),
       triangle_(ascends_ && !mask.rule().left) {}
 
+double RowCost::below_by_rule(std::size_t document, Token row) const {
+  return static_cast<double>(mask_->rule().pairs(row, length(document))) + pairs_per_token_ * static_cast<double>(row);
+}
+
 // x (x + 1) / 2 + lambda x as long as the window does not bind, then window + lambda for each further row.
 std::optional<double> RowCost::row_beyond_window_at(double cost) const {
   const double window = static_cast<double>(*mask_->rule().left) + 1;

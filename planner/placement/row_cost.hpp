@@ -21,7 +21,10 @@ class RowCost {
   /// Rows of a document.
   Token length(std::size_t document) const { return mask_->document(document).size(); }
   /// Cost of the rows [begin, end) of a document. O(1).
-  double of(std::size_t document, Token begin, Token end) const { return below(document, end) - below(document, begin); }
+  double of(std::size_t document, Token begin, Token end) const {
+    return triangle_ ? below_in_triangle(end) - below_in_triangle(begin)
+                     : below_by_rule(document, end) - below_by_rule(document, begin);
+  }
 
   /// The x for which the cost of [x, end) is nearest to `cost`, within [begin, end]: a piece of that cost off the tail. O(1)
   /// for causal attention and causal windows, O(log(end - begin)) for other rules.
@@ -48,10 +51,12 @@ class RowCost {
  private:
   /// Cost of the rows before `row`.
   double below(std::size_t document, Token row) const {
-    const double pairs = triangle_ ? 0.5 * static_cast<double>(row * (row + 1))
-                                   : static_cast<double>(mask_->rule().pairs(row, length(document)));
-    return pairs + pairs_per_token_ * static_cast<double>(row);
+    return triangle_ ? below_in_triangle(row) : below_by_rule(document, row);
   }
+  double below_in_triangle(Token row) const {
+    return 0.5 * static_cast<double>(row * (row + 1)) + pairs_per_token_ * static_cast<double>(row);
+  }
+  double below_by_rule(std::size_t document, Token row) const;
   /// The row within [begin, end] for which below() is nearest to `cost`.
   Token row_at(std::size_t document, Token begin, Token end, double cost) const {
     if (!ascends_) return searched_row_at(document, begin, end, cost);

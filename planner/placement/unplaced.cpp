@@ -99,8 +99,8 @@ Stock::Stock(const std::vector<Piece>& pieces, const RowCost& rows) {
   std::for_each(pieces.rbegin(), pieces.rend(), [&](const Piece& piece) {
     if (!piece.is_whole(rows)) return cut.push_back(piece);
     // under the causal rule what costs less costs less per token, too
-    in_order = in_order && (pieces_.empty() || pieces_.back().cost_per_token < piece.cost_per_token ||
-                            pieces_.back().cost == piece.cost);
+    in_order = in_order &&
+               (pieces_.empty() || pieces_.back().cost_per_token < piece.cost_per_token || pieces_.back().cost == piece.cost);
     Piece& own = pieces_.emplace_back(piece);
     sorted_.push_back({&own, &own + 1, own.cost, own.tokens()});
   });

@@ -22,7 +22,8 @@ struct Unplaced {
 
   /// Cost of the first `count` rows. @pre 0 <= count <= tokens, tokens > 0
   double head_cost(Token count, const RowCost& rows) const {
-    return count <= first->tokens() ? rows.of(first->document, first->begin, first->begin + count) : long_head_cost(count, rows);
+    return count <= first->tokens() ? rows.of(first->document, first->begin, first->begin + count)
+                                    : long_head_cost(count, rows);
   }
   /// Number of last rows, at most `most`, whose cost is nearest to `cost` when a token is worth `price`.
   Token tail_tokens(double cost, Token most, double price, const RowCost& rows) const;
