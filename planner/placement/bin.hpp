@@ -25,6 +25,7 @@ struct Piece {
         cost(rows.of(of_document, from, to)),
         cost_per_token(to > from ? cost / static_cast<double>(to - from) : 0) {}
   Token tokens() const { return end - begin; }
+  /// Whether it is all rows of its document.
   bool is_whole(const RowCost& rows) const { return tokens() == rows.length(document); }
 };
 

@@ -35,7 +35,7 @@ class Returns {
   /// Cost of what move_cheapest(bin, ..., least, most) would take. @pre 0 < least <= tokens()
   double cost(Token least, Token most) {
     if (sums_.empty()) add_up();
-    // the same piece as the last time, as often as not
+    // often the same piece as the last time
     if (least <= sums_[found_ - 1].tokens || least > sums_[found_].tokens)
       found_ = static_cast<std::size_t>(std::lower_bound(sums_.begin() + 1, sums_.end(), least, fewer_tokens) - sums_.begin());
     if (sums_[found_].tokens <= most) return sums_[found_].cost;
@@ -46,7 +46,7 @@ class Returns {
 
  private:
   static bool fewer_tokens(const Sums& sums, Token tokens) { return sums.tokens < tokens; }
-  /// Many receivers have room enough, and nobody asks.
+  /// Not before somebody asks: many receivers have room enough.
   void add_up() {
     Sums sums;
     sums_.push_back(sums);
@@ -114,8 +114,8 @@ class MoveFinder {
     const Piece& piece = from_.pieces[index];
     const Token earliest = rows_.head_end(piece.document, piece.begin, piece.end, wanted_);
     if (cut_ && rows_.keys_across(piece.document, earliest) >= cut_->keys) return;
-    // A head that costs `wanted` ends before a tail of that cost begins, unless the piece is small: it is the cheaper cut.
     if (piece.tokens() < 2) return;
+    // A head that costs `wanted` ends before a tail of that cost begins, unless the piece is small: it is the cheaper cut.
     if (try_cut(index, Move::Part::head, earliest) && piece.cost >= 2 * wanted_) return;
     try_cut(index, Move::Part::tail, rows_.tail_begin(piece.document, piece.begin, piece.end, wanted_));
   }

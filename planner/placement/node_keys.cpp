@@ -56,7 +56,7 @@ void make_room_for_keys(const DocumentMask& mask, const RowCost& rows, double to
 double pairs_of_taking_in(const Bin& node, const DocumentMask& mask, const KeyPrice& keys) {
   if (keys.pairs_per_key == 0 || keys.pairs_per_token == 0 || node.groups == 1) return 0;
   std::vector<TokenRange> seen;  // by rows of documents that other nodes may hold, too; they see themselves
-  seen.reserve(16);
+  seen.reserve(16);              // few documents are cut
   Token held = 0;
   for (const Piece& piece : node.pieces)
     if (const TokenRange document = mask.document(piece.document); piece.tokens() < document.size()) {

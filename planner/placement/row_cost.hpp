@@ -17,6 +17,7 @@ class RowCost {
  public:
   RowCost(const DocumentMask& mask, double pairs_per_token);
 
+  /// Of the mask.
   std::size_t documents() const { return mask_->documents(); }
   /// Rows of a document.
   Token length(std::size_t document) const { return mask_->document(document).size(); }

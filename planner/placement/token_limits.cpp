@@ -15,8 +15,7 @@ Token room_in_both(const Bin& bin) {
 }
 
 /// Every round fills the receiver or satisfies the giver, so there are at most two rounds per bin.
-template <class RoomOf>
-void bring_below_most(std::vector<Bin>& bins, const RowCost& rows, const RoomOf& room_of, LargestFirst<Token>& rooms) {
+void bring_below_most(std::vector<Bin>& bins, const RowCost& rows, Token (*room_of)(const Bin&), LargestFirst<Token>& rooms) {
   rooms.clear();
   for (std::size_t i = 0; i < bins.size(); ++i)
     if (const Token room = room_of(bins[i]); room > 0) rooms.push({room, i});

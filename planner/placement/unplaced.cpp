@@ -13,6 +13,9 @@ bool nearer(const Unplaced& a, const Unplaced& b) {
 }
 
 /// By cost per token; of equal ones the last document first.
+bool lighter_piece(const Piece& a, const Piece& b) {
+  return a.cost_per_token != b.cost_per_token ? a.cost_per_token < b.cost_per_token : a.document > b.document;
+}
 bool lighter(const Unplaced& a, const Unplaced& b) {
   const double of_a = a.cost_per_token();
   const double of_b = b.cost_per_token();
@@ -99,8 +102,7 @@ Stock::Stock(const std::vector<Piece>& pieces, const RowCost& rows) {
   std::for_each(pieces.rbegin(), pieces.rend(), [&](const Piece& piece) {
     if (!piece.is_whole(rows)) return cut.push_back(piece);
     // under the causal rule what costs less costs less per token, too
-    in_order = in_order &&
-               (pieces_.empty() || pieces_.back().cost_per_token < piece.cost_per_token || pieces_.back().cost == piece.cost);
+    in_order = in_order && (pieces_.empty() || lighter_piece(pieces_.back(), piece));
     Piece& own = pieces_.emplace_back(piece);
     sorted_.push_back({&own, &own + 1, own.cost, own.tokens()});
   });
