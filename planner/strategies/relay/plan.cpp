@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "planner/strategies/relay/nodes.hpp"
+#include "planner/strategies/relay/range_parts.hpp"
 #include "planner/strategies/relay/steps.hpp"
 
 namespace hsap {
@@ -17,16 +18,40 @@ void sum_up(std::vector<std::size_t>& first) {
   for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
 }
 
+/// The ranges of each arrival one after the other, in the order in which they came.
+class RangesOfArrivals {
+ public:
+  RangesOfArrivals(std::span<const ArrivalRows> all, std::size_t arrivals) : end_(arrivals + 1, 0), ranges_(all.size()) {
+    for (const ArrivalRows& come : all) ++end_[come.arrival + 1];
+    sum_up(end_);
+    for (const ArrivalRows& come : all) ranges_[end_[come.arrival]++] = come.rows;
+  }
+
+  std::span<const TokenRange> of(std::size_t arrival) const {
+    const std::size_t first = arrival == 0 ? 0 : end_[arrival - 1];
+    return std::span(ranges_).subspan(first, end_[arrival] - first);
+  }
+
+ private:
+  std::vector<std::size_t> end_;  // of each; while they are sorted in, where the next range goes
+  std::vector<TokenRange> ranges_;
+};
+
 /// Steps to relays: those to a group by the same way become one.
 class Collector {
  public:
   Collector(ProgramBuilder& builder, const RelayNodes& nodes, RelaySteps steps)
-      : builder_(builder), nodes_(nodes), groups_(nodes.node_of_group.size()), steps_(std::move(steps)) {
+      : builder_(builder),
+        nodes_(nodes),
+        groups_(nodes.node_of_group.size()),
+        steps_(std::move(steps)),
+        coming_(steps_.coming, steps_.leaves.size()),
+        entering_(steps_.entering, steps_.leaves.size()) {
     plan_.stages = nodes.in_rounds ? used_stages() : nodes.stages();
     for (int stage = 0; stage < plan_.stages; ++stage) plan_.is_inside.push_back(nodes.is_inside(stage));
     plan_.stays_inside = nodes.nodes() == 1;
     plan_.passes_on = nodes.in_rounds && nodes.nodes() > 1;
-    number_.resize(steps_.arrivals.size(), kNone);
+    number_.resize(steps_.leaves.size(), kNone);
   }
 
   RelayPlan collect() {
@@ -70,13 +95,22 @@ class Collector {
     for (int stage = 0; stage < plan_.stages; ++stage)
       for (const Store store : {Store::needed, Store::passing}) {
         const std::size_t arrival = nodes_.arrival(group, stage, store);
-        ArrivalRows& come = steps_.arrivals[arrival];
-        if (come.rows.empty()) continue;
-        if (nodes_.in_rounds) normalise(come.rows), normalise(come.entered);  // they came in any order
+        const std::span<const TokenRange> come = coming_.of(arrival);
+        if (come.empty()) continue;
         number_[arrival] = count++;
-        const TokenSetId rows = builder_.intern(come.rows);
-        plan_.arrivals.push_back({stage, store == Store::needed, rows, come.leaves ? rows : builder_.intern(come.entered)});
+        const TokenSetId rows = intern(come);
+        plan_.arrivals.push_back(
+            {stage, store == Store::needed, rows, steps_.leaves[arrival] ? rows : intern(entering_.of(arrival))});
       }
+  }
+
+  /// Ranges of an arrival, which ascend but in rounds.
+  TokenSetId intern(std::span<const TokenRange> ranges) {
+    if (ranges.size() <= 1) return builder_.intern(ranges);
+    run_.clear();
+    for (const TokenRange& range : ranges) append(run_, range);
+    if (nodes_.in_rounds) normalise(run_);
+    return builder_.intern(run_);
   }
 
   void collect_to(int group, std::span<RelayStep> steps) {
@@ -125,9 +159,10 @@ class Collector {
   const RelayNodes& nodes_;
   const std::size_t groups_;
   RelaySteps steps_;
+  const RangesOfArrivals coming_, entering_;
   RelayPlan plan_;
-  std::vector<int> number_;      // of the arrivals of a group that are not empty, from 0 on, or kNone; as RelaySteps::arrivals
-  std::vector<TokenRange> run_;  // rows of the relay at hand
+  std::vector<int> number_;      // [arrival] of those of a group that are not empty, from 0 on, or kNone
+  std::vector<TokenRange> run_;  // rows of the relay or arrival at hand
 };
 
 }  // namespace

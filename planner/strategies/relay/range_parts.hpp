@@ -17,6 +17,16 @@ void for_each_common(TokenRange rows, Ranges ranges, const Visit& visit) {
   }
 }
 
+/// The same of rows that ascend as well. O(rows + ranges).
+template <class Visit>
+void for_each_common(Ranges rows, Ranges ranges, const Visit& visit) {
+  auto first = ranges.begin();
+  for (const TokenRange& range : rows) {
+    while (first != ranges.end() && first->end <= range.begin) ++first;
+    for_each_common(range, Ranges(first, ranges.end()), visit);
+  }
+}
+
 /// Calls visit(range) for the parts of `rows` outside the ranges.
 template <class Visit>
 void for_each_gap(TokenRange rows, Ranges ranges, const Visit& visit) {

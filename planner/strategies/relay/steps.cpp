@@ -67,8 +67,8 @@ class StepsInside {
     for (int stage = 0; stage < nodes_.inside_stages; ++stage) {
       std::vector<TokenRange>& rows = rows_of_stage_[static_cast<std::size_t>(stage)];
       normalise(rows);
-      std::vector<TokenRange>& come = result_.arrivals[nodes_.arrival(to.group, stage, Store::needed)].rows;
-      for (const TokenRange& range : rows) append(come, range);
+      const std::size_t arrival = nodes_.arrival(to.group, stage, Store::needed);
+      for (const TokenRange& range : rows) result_.coming.push_back({arrival, range});
       rows.clear();
     }
   }
@@ -101,7 +101,7 @@ RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<const To
                             Token least_rows) {
   least_rows = std::max<Token>(1, least_rows);
   RelaySteps result;
-  result.arrivals.resize(nodes.arrival(static_cast<int>(groups.size()), 0, Store::needed));
+  result.leaves.resize(nodes.arrival(static_cast<int>(groups.size()), 0, Store::needed));
   const std::vector<HeldPiece> pieces = cut_documents(mask, groups);
   const RelayDocuments documents(mask, nodes, pieces);
   if (nodes.nodes() > 1 && nodes.in_rounds) {

@@ -31,16 +31,18 @@ struct RelayStep {
   std::uint32_t first = 0, count = 0;  ///< of RelaySteps::ranges, ascending
 };
 
-/// What comes to a group in one stage and is stored together, as Arrival says it.
+/// Rows of an arrival: RelayNodes::arrival().
 struct ArrivalRows {
-  std::vector<TokenRange> rows, entered;  ///< ascending; in rounds in any order
-  bool leaves = false;                    ///< some of the rows go on to other nodes
+  std::size_t arrival = 0;
+  TokenRange rows;
 };
 
 struct RelaySteps {
   std::vector<RelayStep> steps;
   std::vector<TokenRange> ranges;
-  std::vector<ArrivalRows> arrivals;  ///< [group][stage][needed, passing]; most are empty
+  /// What each arrival consists of, and what of it entered the node there. Those of one ascend, in rounds they do not.
+  std::vector<ArrivalRows> coming, entering;
+  std::vector<bool> leaves;  ///< [arrival] some of the rows go on to other nodes
 
   void add(const Way& way, int to, const TokenRange& rows) {
     steps.push_back({way.number(), to, static_cast<std::uint32_t>(ranges.size()), 1});
