@@ -11,24 +11,6 @@
 
 namespace hsap {
 
-// Bits of the number of a way, from the lowest on: 1 for the arrival, 2 for the source, 12 for its stage, 28 for the sender.
-std::uint64_t Way::number() const {
-  const auto bits = [](auto value) { return static_cast<std::uint64_t>(value); };
-  return (3 * bits(stage) + bits(hop)) << 43 | bits(from) << 15 | bits(source_stage) << 3 | bits(source) << 1 |
-         bits(arrival == Store::passing);
-}
-
-Way way_of(std::uint64_t number) {
-  const auto bits = [number](int first, int count) { return static_cast<int>(number >> first & ((1ULL << count) - 1)); };
-  const int stage_and_hop = bits(43, 21);
-  return {.stage = stage_and_hop / 3,
-          .hop = static_cast<Hop>(stage_and_hop % 3),
-          .from = bits(15, 28),
-          .source_stage = bits(3, 12),
-          .source = static_cast<Store>(bits(1, 2)),
-          .arrival = bits(0, 1) != 0 ? Store::passing : Store::needed};
-}
-
 namespace {
 
 /// From holders to those members of their node that need the rows.
