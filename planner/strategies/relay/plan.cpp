@@ -111,10 +111,12 @@ class Collector {
     const std::size_t meetings = 3 * index(nodes_.stages());
     sort_by(steps, groups_ * meetings, [&](const RelayStep& step) { return index(step.to) * meetings + meeting(step); });
     for (std::size_t begin = 0, end = 0; begin < steps.size(); begin = end) {
-      while (end < steps.size() && same_peers(steps[begin], steps[end])) ++end;
-      const auto by_way = [](const RelayStep& a, const RelayStep& b) { return a.way < b.way; };
-      const std::span same = std::span(steps).subspan(begin, end - begin);
-      if (!std::is_sorted(same.begin(), same.end(), by_way)) std::stable_sort(same.begin(), same.end(), by_way);
+      bool ascend = true;
+      for (++end; end < steps.size() && same_peers(steps[begin], steps[end]); ++end)
+        ascend = ascend && steps[end - 1].way <= steps[end].way;
+      if (!ascend)
+        std::stable_sort(&steps[begin], &steps[begin] + (end - begin),
+                         [](const RelayStep& a, const RelayStep& b) { return a.way < b.way; });
     }
   }
   static int sender(const RelayStep& step) { return way_of(step.way).from; }

@@ -38,6 +38,12 @@ void for_each_gap(TokenRange rows, Ranges ranges, const Visit& visit) {
   if (begin < rows.end) visit(TokenRange{begin, rows.end});
 }
 
+/// Whether some range ends after others begin, and begins before they end: if not, no rows are common. O(1).
+inline bool reach(Ranges ranges, Ranges others) {
+  return !ranges.empty() && !others.empty() && ranges.front().begin < others.back().end &&
+         others.front().begin < ranges.back().end;
+}
+
 inline bool intersects(TokenRange rows, Ranges ranges) {
   for (const TokenRange& range : ranges)
     if (range.end > rows.begin) return range.begin < rows.end;

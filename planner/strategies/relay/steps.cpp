@@ -33,7 +33,7 @@ class StepsInside {
   void plan_to(const Member& to, std::span<const Member> members) {
     const auto each_held = [&](const auto& visit) {  // the last holders first: theirs is the last stage
       for (std::size_t from = members.size(); from-- > 0;)
-        if (members[from].group != to.group)
+        if (members[from].group != to.group && reach(members[from].rows, to.needs))
           for (const TokenRange& rows : members[from].rows)
             for_each_common(rows, to.needs, [&](const TokenRange& common) { visit(members[from].group, common); });
     };
@@ -48,6 +48,7 @@ class StepsInside {
     });
     for (int stage = 0; stage < nodes_.inside_stages; ++stage) {
       std::vector<TokenRange>& rows = rows_of_stage_[static_cast<std::size_t>(stage)];
+      if (rows.empty()) continue;
       normalise(rows);
       const std::size_t arrival = nodes_.arrival(to.group, stage, Store::needed);
       for (const TokenRange& range : rows) result_.coming.push_back({arrival, range});
