@@ -13,16 +13,16 @@ namespace {
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
 
-/// Sorts by key(item), one of 0 .. keys - 1; equal ones stay in their order. Returns where the items of each key begin, and
-/// their number.
+/// Puts items into `sorted` by key(item), one of 0 .. keys - 1; equal ones stay in their order. Returns where the items of each
+/// key begin, and their number.
 template <class Item, class Key>
-std::vector<std::uint32_t> sort_by(std::vector<Item>& items, std::size_t keys, const Key& key) {
+std::vector<std::uint32_t> sort_by(const std::vector<Item>& items, std::size_t keys, const Key& key,
+                                   std::vector<Item>& sorted) {
   std::vector<std::uint32_t> first(keys + 2, 0);  // of each key, two places later: then it moves to where the key's items end
   for (const Item& item : items) ++first[key(item) + 2];
   for (std::size_t i = 2; i < first.size(); ++i) first[i] += first[i - 1];
-  std::vector<Item> sorted(items.size());
+  sorted.resize(items.size());
   for (const Item& item : items) sorted[first[key(item) + 1]++] = item;
-  items = std::move(sorted);
   first.pop_back();
   return first;
 }
@@ -30,8 +30,9 @@ std::vector<std::uint32_t> sort_by(std::vector<Item>& items, std::size_t keys, c
 /// The ranges of each arrival one after the other, in the order in which they came.
 class RangesOfArrivals {
  public:
-  RangesOfArrivals(std::vector<ArrivalRows> all, std::size_t arrivals)
-      : all_(std::move(all)), first_(sort_by(all_, arrivals, [](const ArrivalRows& come) { return come.arrival; })) {}
+  RangesOfArrivals(const std::vector<ArrivalRows>& all, std::size_t arrivals)
+      : first_(sort_by(
+            all, arrivals, [](const ArrivalRows& come) { return come.arrival; }, all_)) {}
 
   std::span<const ArrivalRows> of(std::size_t arrival) const {
     return std::span(all_).subspan(first_[arrival], first_[arrival + 1] - first_[arrival]);
@@ -50,8 +51,8 @@ class Collector {
         nodes_(nodes),
         groups_(nodes.node_of_group.size()),
         steps_(std::move(steps)),
-        coming_(std::move(steps_.coming), steps_.leaves.size()),
-        entering_(std::move(steps_.entering), steps_.leaves.size()) {
+        coming_(steps_.coming, steps_.leaves.size()),
+        entering_(steps_.entering, steps_.leaves.size()) {
     plan_.stages = nodes.in_rounds ? used_stages() : nodes.stages();
     for (int stage = 0; stage < plan_.stages; ++stage) plan_.is_inside.push_back(nodes.is_inside(stage));
     plan_.stays_inside = nodes.nodes() == 1;
@@ -107,9 +108,14 @@ class Collector {
   /// By target, then by way; steps of one way as they are, as documents did.
   void sort_steps() {
     std::vector<RelayStep>& steps = steps_.steps;
-    sort_by(steps, groups_, [](const RelayStep& step) { return index(sender(step)); });
+    std::vector<RelayStep> by_sender;
+    sort_by(
+        steps, groups_, [](const RelayStep& step) { return index(way_of(step.way).from); }, by_sender);
     const std::size_t meetings = 3 * index(nodes_.stages());
-    sort_by(steps, groups_ * meetings, [&](const RelayStep& step) { return index(step.to) * meetings + meeting(step); });
+    const auto target_and_meeting = [&](const RelayStep& step) {
+      return index(step.to) * meetings + (step.way >> Way::kFirstBitOfMeeting);
+    };
+    sort_by(by_sender, groups_ * meetings, target_and_meeting, steps);
     for (std::size_t begin = 0, end = 0; begin < steps.size(); begin = end) {
       bool ascend = true;
       for (++end; end < steps.size() && same_peers(steps[begin], steps[end]); ++end)
@@ -119,8 +125,6 @@ class Collector {
                          [](const RelayStep& a, const RelayStep& b) { return a.way < b.way; });
     }
   }
-  static int sender(const RelayStep& step) { return way_of(step.way).from; }
-  static std::size_t meeting(const RelayStep& step) { return step.way >> Way::kFirstBitOfMeeting; }
   static bool same_peers(const RelayStep& a, const RelayStep& b) {
     return a.to == b.to && a.way >> Way::kFirstBitOfSender == b.way >> Way::kFirstBitOfSender;
   }
@@ -183,11 +187,11 @@ class Collector {
 
   /// By stage, hop and receiver for each sender, as they are by stage, hop and sender for each receiver.
   void list_by_sender() {
-    plan_.out = plan_.in;
     const std::size_t meetings = 3 * index(plan_.stages);
-    const std::vector<std::uint32_t> first = sort_by(plan_.out, groups_ * meetings, [&](const Relay& relay) {
+    const auto sender_and_meeting = [&](const Relay& relay) {
       return index(relay.from) * meetings + index(3 * relay.stage + static_cast<int>(relay.hop));
-    });
+    };
+    const std::vector<std::uint32_t> first = sort_by(plan_.in, groups_ * meetings, sender_and_meeting, plan_.out);
     for (std::size_t g = 0; g <= groups_; ++g) plan_.first_out.push_back(first[g * meetings]);
   }
 
