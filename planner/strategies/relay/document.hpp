@@ -30,9 +30,10 @@ struct RelayDocument {
 
     /// Those of one of its groups; empty for a group that holds none of the rows.
     Ranges needs_of_group(int group) const {
-      const auto place = static_cast<std::size_t>(std::max(0, group - members.front().group));
+      if (members.empty() || group < members.front().group) return {};
+      const auto place = static_cast<std::size_t>(group - members.front().group);
       std::size_t i = std::min(place, members.size() - 1);  // it cannot be further behind
-      while (i > 0 && members[i].group > group) --i;
+      while (members[i].group > group) --i;
       return members[i].group == group ? members[i].needs : Ranges{};
     }
   };

@@ -38,7 +38,7 @@ void for_each_gap(TokenRange rows, Ranges ranges, const Visit& visit) {
   if (begin < rows.end) visit(TokenRange{begin, rows.end});
 }
 
-/// Whether some range ends after others begin, and begins before they end: if not, no rows are common. O(1).
+/// Whether the rows from the first to the last of some ranges meet those of others: if not, they have none in common. O(1).
 inline bool reach(Ranges ranges, Ranges others) {
   return !ranges.empty() && !others.empty() && ranges.front().begin < others.back().end &&
          others.front().begin < ranges.back().end;
