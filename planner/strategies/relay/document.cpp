@@ -43,7 +43,8 @@ std::span<const RelayDocument::Member> RelayDocuments::find_members(std::span<co
     for (; i < by_group_.size() && by_group_[i].group == group; ++i) {
       rows_.push_back(by_group_[i].rows);
       const VisibleKeys keys = mask_.keys_seen_by(by_group_[i].document, by_group_[i].rows);
-      together_.push_back(keys.sinks), together_.push_back(keys.main);
+      for (const TokenRange& seen : {keys.sinks, keys.main})
+        if (seen.size() > 0) together_.push_back(seen);
     }
     normalise(together_);
     const Ranges rows = from(rows_, first_row);

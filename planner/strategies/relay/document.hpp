@@ -27,6 +27,15 @@ struct RelayDocument {
     int node = 0;
     std::span<const Member> members;
     Ranges needs;  ///< of all members, some of which may be held by others of them; normalised
+
+    /// Those of one of its groups; empty for a group that holds none of the rows.
+    Ranges needs_of_group(int group) const {
+      if (members.empty() || group < members.front().group) return {};
+      const auto place = static_cast<std::size_t>(group - members.front().group);
+      std::size_t i = std::min(place, members.size() - 1);  // it cannot be further behind
+      while (members[i].group > group) --i;
+      return members[i].group == group ? members[i].needs : Ranges{};
+    }
   };
 
   std::span<const HeldPiece> pieces;  ///< in token order

@@ -4,6 +4,13 @@
 
 namespace hsap {
 
+Gateways::Gateways(const RelayNodes& nodes, RelaySteps& result)
+    : nodes_(nodes), result_(result), entered_in_(static_cast<std::size_t>(nodes.stages())) {
+  int groups = 0;
+  for (int node = 0; node < nodes.nodes(); ++node) groups = std::max(groups, nodes.groups(node));
+  entered_.resize(nodes.arrival(groups, 0, Store::needed));
+}
+
 void Gateways::leave(const RelayDocument& document, const TokenRange& rows, int holder, int exit,
                      std::vector<HeldRows>& exits) {
   if (exit == holder) return exits.push_back({rows, holder, 0, Store::own});
@@ -11,10 +18,10 @@ void Gateways::leave(const RelayDocument& document, const TokenRange& rows, int 
   const auto leave_as = [&](Store store) {
     return [&, store](const TokenRange& part) {
       exits.push_back({part, exit, 0, store});
-      ArrivalRows& come = result_.arrivals[nodes_.arrival(exit, 0, store)];
-      come.leaves = true;
+      const std::size_t arrival = nodes_.arrival(exit, 0, store);
+      result_.leaves[arrival] = true;
       if (store == Store::needed && !nodes_.in_rounds) return;
-      append(come.rows, part);
+      result_.coming.push_back({arrival, part});
       result_.add({.stage = 0, .hop = Hop::inside, .from = holder, .arrival = store}, exit, part);
     };
   };
@@ -25,22 +32,22 @@ void Gateways::leave(const RelayDocument& document, const TokenRange& rows, int 
             [](const HeldRows& a, const HeldRows& b) { return a.rows.begin < b.rows.begin; });
 }
 
-int Gateways::gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& piece, int position,
-                      bool by_all_nics) {
-  const int same = nodes_.first(node.node) + position;
-  const bool exists = position < nodes_.groups(node.node);
-  if (exists && (by_all_nics || intersects(piece, document.needs_of_group(same)))) return same;
+Gateways::Gateway Gateways::gateway(const RelayDocument::Node& node, const TokenRange& piece, int position, bool by_all_nics) {
+  if (position < nodes_.groups(node.node)) {
+    const int same = nodes_.first(node.node) + position;
+    const Ranges needs = node.needs_of_group(same);
+    if (by_all_nics || intersects(piece, needs)) return {same, needs};
+  }
   needing_.clear();
   for (const RelayDocument::Member& member : node.members)
-    if (intersects(piece, member.needs)) needing_.push_back(member.group);
-  return needing_[static_cast<std::size_t>(position) % needing_.size()];
+    if (intersects(piece, member.needs)) needing_.push_back(&member);
+  const RelayDocument::Member& member = *needing_[static_cast<std::size_t>(position) % needing_.size()];
+  return {member.group, member.needs};
 }
 
-void Gateways::enter(const RelayDocument& document, const RelayDocument::Node& node, const HeldRows& held,
-                     const TokenRange& piece, int position, bool by_all_nics, int stage) {
-  const std::size_t lists = nodes_.arrival(nodes_.groups(node.node), 0, Store::needed);
-  if (entered_.size() < lists) entered_.resize(lists);
-  find_gateway(document, node, held.rows, piece, position, by_all_nics, [&](const TokenRange& part, int group, Store store) {
+void Gateways::enter(const RelayDocument::Node& node, const HeldRows& held, const TokenRange& piece, int position,
+                     bool by_all_nics, int stage) {
+  find_gateway(node, held.rows, piece, position, by_all_nics, [&](const TokenRange& part, int group, Store store) {
     const Way way{.stage = stage,
                   .hop = Hop::between,
                   .from = held.group,
@@ -48,18 +55,24 @@ void Gateways::enter(const RelayDocument& document, const RelayDocument::Node& n
                   .source = held.store,
                   .arrival = store};
     result_.add(way, group, part);
-    entered(nodes_.position(group), stage, store).push_back(part);
-    ArrivalRows& come = result_.arrivals[nodes_.arrival(group, stage, store)];
-    append(come.entered, part);
-    if (store == Store::passing) append(come.rows, part);
+    append(entered(nodes_.position(group), stage, store), part);
   });
-  for (const RelayDocument::Member& member : node.members)
-    for_each_common(held.rows, member.needs, [&](const TokenRange& common) {
-      append(result_.arrivals[nodes_.arrival(member.group, stage, Store::needed)].rows, common);
-    });
+  append(entered(stage), held.rows);
 }
 
 void Gateways::pass_on(const RelayDocument::Node& node) {
+  for (int round = 0; round < nodes_.between_stages; ++round) {
+    const int stage = nodes_.stage_of_round(round);
+    std::vector<TokenRange>& rows = entered(stage);
+    normalise(rows);
+    for (const RelayDocument::Member& member : node.members) {
+      const std::size_t arrival = nodes_.arrival(member.group, stage, Store::needed);
+      for_each_common(Ranges(rows), member.needs, [&](const TokenRange& common) {
+        result_.coming.push_back({arrival, common});
+      });
+    }
+    rows.clear();
+  }
   for (int position = 0; position < nodes_.groups(node.node); ++position)
     for (int round = 0; round < nodes_.between_stages; ++round)
       for (const Store store : {Store::needed, Store::passing}) pass_on(node, position, nodes_.stage_of_round(round), store);
@@ -71,6 +84,10 @@ void Gateways::pass_on(const RelayDocument::Node& node, int position, int stage,
   normalise(rows);
   const TokenRange hull{rows.front().begin, rows.back().end};
   const int gateway = nodes_.first(node.node) + position;
+  const std::size_t arrival = nodes_.arrival(gateway, stage, store);
+  for (const TokenRange& range : rows) result_.entering.push_back({arrival, range});
+  if (store == Store::passing)
+    for (const TokenRange& range : rows) result_.coming.push_back({arrival, range});
   const std::uint64_t way =
       Way{.stage = stage, .hop = Hop::onward, .from = gateway, .source_stage = stage, .source = store}.number();
   std::vector<TokenRange>& ranges = result_.ranges;
@@ -87,8 +104,7 @@ void Gateways::pass_on(const RelayDocument::Node& node, int position, int stage,
       all = first;
       ranges.insert(ranges.end(), rows.begin(), rows.end());
     } else {
-      for (const TokenRange& range : rows)
-        for_each_common(range, member.needs, [&](const TokenRange& common) { ranges.push_back(common); });
+      for_each_common(Ranges(rows), member.needs, [&](const TokenRange& common) { ranges.push_back(common); });
     }
     const std::size_t count = needs_all ? rows.size() : ranges.size() - first;
     if (count > 0)

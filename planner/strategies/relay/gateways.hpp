@@ -19,7 +19,7 @@ struct HeldRows {
 
 class Gateways {
  public:
-  Gateways(const RelayNodes& nodes, RelaySteps& result) : nodes_(nodes), result_(result) {}
+  Gateways(const RelayNodes& nodes, RelaySteps& result);
 
   /// Rows of `holder` come to another group of its node, by whose NIC they will leave: adds them to `exits`, in token order.
   /// In rounds they come in the first stage, needed there or not; else those that it needs come anyway.
@@ -30,33 +30,37 @@ class Gateways {
   /// somebody needs some, so that the way ends there when nobody else does. All parts of a piece enter at one group.
   /// @pre some group of the node needs some of the piece
   template <class Visit>
-  void find_gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& rows,
-                    const TokenRange& piece, int position, bool by_all_nics, const Visit& visit) {
-    const int group = gateway(document, node, piece, position, by_all_nics);
-    const Ranges needs = document.needs_of_group(group);
-    for_each_common(rows, needs, [&](const TokenRange& part) { visit(part, group, Store::needed); });
-    for_each_gap(rows, needs, [&](const TokenRange& part) { visit(part, group, Store::passing); });
+  void find_gateway(const RelayDocument::Node& node, const TokenRange& rows, const TokenRange& piece, int position,
+                    bool by_all_nics, const Visit& visit) {
+    const Gateway to = gateway(node, piece, position, by_all_nics);
+    for_each_common(rows, to.needs, [&](const TokenRange& part) { visit(part, to.group, Store::needed); });
+    for_each_gap(rows, to.needs, [&](const TokenRange& part) { visit(part, to.group, Store::passing); });
   }
 
   /// Rows of the piece enter a node in a stage, from where they are in another.
-  void enter(const RelayDocument& document, const RelayDocument::Node& node, const HeldRows& held, const TokenRange& piece,
-             int position, bool by_all_nics, int stage);
+  void enter(const RelayDocument::Node& node, const HeldRows& held, const TokenRange& piece, int position, bool by_all_nics,
+             int stage);
   /// What entered the node, since the last time, goes to its other members.
   void pass_on(const RelayDocument::Node& node);
 
  private:
-  int gateway(const RelayDocument& document, const RelayDocument::Node& node, const TokenRange& piece, int position,
-              bool by_all_nics);
+  struct Gateway {
+    int group;
+    Ranges needs;
+  };
+  Gateway gateway(const RelayDocument::Node& node, const TokenRange& piece, int position, bool by_all_nics);
   void pass_on(const RelayDocument::Node& node, int position, int stage, Store store);
-  /// Rows that came in at a position of the node and are not passed on yet.
+  /// Rows that came in at a position of the node and are not passed on yet; in rounds in any order.
   std::vector<TokenRange>& entered(int position, int stage, Store store) {
     return entered_[nodes_.arrival(position, stage, store)];
   }
+  /// The same at all positions.
+  std::vector<TokenRange>& entered(int stage) { return entered_in_[static_cast<std::size_t>(stage)]; }
 
   const RelayNodes& nodes_;
   RelaySteps& result_;
-  std::vector<std::vector<TokenRange>> entered_;
-  std::vector<int> needing_;
+  std::vector<std::vector<TokenRange>> entered_, entered_in_;
+  std::vector<const RelayDocument::Member*> needing_;
 };
 
 }  // namespace hsap

@@ -33,10 +33,13 @@ struct RelayNodes {
   int node(int group) const { return node_of_group[static_cast<std::size_t>(group)]; }
   int groups(int node) const { return first(node + 1) - first(node); }
   int position(int group) const { return group - first(node(group)); }
-  /// Index of RelaySteps::arrivals.
+  /// Number of what comes to a group in a stage and is stored together, in this order.
   std::size_t arrival(int group, int stage, Store store) const {
     return 2 * static_cast<std::size_t>(group * stages() + stage) + (store == Store::passing);
   }
+  /// Which group and store an arrival is of.
+  std::size_t group_of(std::size_t arrival) const { return arrival / (2 * static_cast<std::size_t>(stages())); }
+  static Store store_of(std::size_t arrival) { return arrival % 2 == 0 ? Store::needed : Store::passing; }
 
   std::vector<int> node_of_group;  ///< counted from 0 without a gap
   std::vector<int> first_group;    ///< of each node, and the number of groups

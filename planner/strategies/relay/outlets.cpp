@@ -29,17 +29,17 @@ void OutletChooser::add(std::span<const HeldPiece> pieces, std::span<const Relay
     Token copies = 0, rows = 0;
     needed_.clear();
     for (std::size_t other = 0; other < nodes.size(); ++other) {
-      if (nodes[other].node == node) continue;
+      if (nodes[other].node == node || !reach({&piece.rows, 1}, nodes[other].needs)) continue;
       Token entering = 0;
       for_each_common(piece.rows, nodes[other].needs, [&](const TokenRange& common) {
-        needed_.push_back(common);
+        const bool known = !needed_.empty() && needed_.back().begin <= common.begin && common.end <= needed_.back().end;
+        if (!known) needed_.push_back(common);
         entering += common.size();
       });
       copies += entering;
       entering_node_[static_cast<std::size_t>(nodes[other].node)] += static_cast<double>(entering);
       const int same = nodes_.first(nodes[other].node) + nodes_.position(piece.group);
-      const auto member = std::ranges::lower_bound(nodes[other].members, same, {}, &RelayDocument::Member::group);
-      const bool needs = member != nodes[other].members.end() && member->group == same && !member->needs.empty();
+      const bool needs = !nodes[other].needs_of_group(same).empty();
       (needs ? wanted_[static_cast<std::size_t>(same)] : elsewhere_[other]) += static_cast<double>(entering);
     }
     if (copies == 0) continue;

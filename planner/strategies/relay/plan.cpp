@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "planner/strategies/relay/nodes.hpp"
+#include "planner/strategies/relay/range_parts.hpp"
 #include "planner/strategies/relay/steps.hpp"
 
 namespace hsap {
@@ -12,47 +13,77 @@ namespace {
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
 
-/// Counts, each put one place later, to where the items of each begin.
-void sum_up(std::vector<std::size_t>& first) {
-  for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+/// Puts items into `sorted` by key(item), one of 0 .. keys - 1; equal ones stay in their order. Returns where the items of each
+/// key begin, and their number.
+template <class Item, class Key>
+std::vector<std::uint32_t> sort_by(const std::vector<Item>& items, std::size_t keys, const Key& key,
+                                   std::vector<Item>& sorted) {
+  std::vector<std::uint32_t> first(keys + 2, 0);  // of each key, two places later: then it moves to where the key's items end
+  for (const Item& item : items) ++first[key(item) + 2];
+  for (std::size_t i = 2; i < first.size(); ++i) first[i] += first[i - 1];
+  sorted.resize(items.size());
+  for (const Item& item : items) sorted[first[key(item) + 1]++] = item;
+  first.pop_back();
+  return first;
 }
+
+/// The ranges of each arrival one after the other, in the order in which they came.
+class RangesOfArrivals {
+ public:
+  RangesOfArrivals(const std::vector<ArrivalRows>& all, std::size_t arrivals)
+      : first_(sort_by(
+            all, arrivals, [](const ArrivalRows& come) { return come.arrival; }, all_)) {}
+
+  std::span<const ArrivalRows> of(std::size_t arrival) const {
+    return std::span(all_).subspan(first_[arrival], first_[arrival + 1] - first_[arrival]);
+  }
+
+ private:
+  std::vector<ArrivalRows> all_;
+  std::vector<std::uint32_t> first_;
+};
 
 /// Steps to relays: those to a group by the same way become one.
 class Collector {
  public:
   Collector(ProgramBuilder& builder, const RelayNodes& nodes, RelaySteps steps)
-      : builder_(builder), nodes_(nodes), groups_(nodes.node_of_group.size()), steps_(std::move(steps)) {
+      : builder_(builder),
+        nodes_(nodes),
+        groups_(nodes.node_of_group.size()),
+        steps_(std::move(steps)),
+        coming_(steps_.coming, steps_.leaves.size()),
+        entering_(steps_.entering, steps_.leaves.size()) {
     plan_.stages = nodes.in_rounds ? used_stages() : nodes.stages();
     for (int stage = 0; stage < plan_.stages; ++stage) plan_.is_inside.push_back(nodes.is_inside(stage));
     plan_.stays_inside = nodes.nodes() == 1;
     plan_.passes_on = nodes.in_rounds && nodes.nodes() > 1;
-    number_.resize(steps_.arrivals.size(), kNone);
+    number_arrivals();
+    known_.resize(steps_.ranges.size(), kUnknown);
   }
 
   RelayPlan collect() {
-    std::vector<RelayStep> by_target(steps_.steps.size());
-    std::vector<std::size_t> first(groups_ + 1, 0);
-    for (const RelayStep& step : steps_.steps) ++first[index(step.to) + 1];
-    sum_up(first);
-    std::vector<std::size_t> next(first.begin(), first.end() - 1);
-    for (const RelayStep& step : steps_.steps) by_target[next[index(step.to)]++] = step;
-
-    plan_.in.reserve(by_target.size());
+    sort_steps();
+    plan_.in.reserve(steps_.steps.size());
+    std::span<const RelayStep> steps = steps_.steps;
     for (std::size_t g = 0; g < groups_; ++g) {
       plan_.first_in.push_back(plan_.in.size());
       plan_.first_arrival.push_back(plan_.arrivals.size());
-      number_arrivals(static_cast<int>(g));
-      collect_to(static_cast<int>(g), std::span(by_target).subspan(first[g], first[g + 1] - first[g]));
+      add_arrivals(static_cast<int>(g));
+      while (!steps.empty() && index(steps.front().to) == g) {
+        const std::size_t together = same_way(steps);
+        add_relay(steps.first(together));
+        steps = steps.subspan(together);
+      }
     }
     plan_.first_in.push_back(plan_.in.size());
     plan_.first_arrival.push_back(plan_.arrivals.size());
-    find_sources();
     list_by_sender();
     return std::move(plan_);
   }
 
  private:
   static constexpr int kNone = -1;
+  static constexpr TokenSetId kUnknown = ~TokenSetId{0};
 
   int number_of(std::size_t arrival) const {
     if (number_[arrival] == kNone) throw std::logic_error("relay plan: rows that are passed on did not come");
@@ -65,69 +96,114 @@ class Collector {
     return used;
   }
 
-  void number_arrivals(int group) {
-    int count = 0;
-    for (int stage = 0; stage < plan_.stages; ++stage)
-      for (const Store store : {Store::needed, Store::passing}) {
-        const std::size_t arrival = nodes_.arrival(group, stage, store);
-        ArrivalRows& come = steps_.arrivals[arrival];
-        if (come.rows.empty()) continue;
-        if (nodes_.in_rounds) normalise(come.rows), normalise(come.entered);  // they came in any order
-        number_[arrival] = count++;
-        const TokenSetId rows = builder_.intern(come.rows);
-        plan_.arrivals.push_back({stage, store == Store::needed, rows, come.leaves ? rows : builder_.intern(come.entered)});
-      }
-  }
-
-  void collect_to(int group, std::span<RelayStep> steps) {
-    std::sort(steps.begin(), steps.end(), [](const RelayStep& a, const RelayStep& b) {
-      return a.way != b.way ? a.way < b.way : a.first < b.first;  // then ranges ascend, as documents did
-    });
-    for (std::size_t i = 0; i < steps.size();) {
-      const std::uint64_t number = steps[i].way;
-      const Way way = way_of(number);
-      run_.clear();
-      const std::size_t run_begin = i;
-      for (; i < steps.size() && steps[i].way == number; ++i) {
-        const auto ranges = steps_.ranges.begin() + steps[i].first;
-        run_.insert(run_.end(), ranges, ranges + steps[i].count);
-      }
-      if (i - run_begin > 1) normalise(run_);
-      const int arrival = number_of(nodes_.arrival(group, way.stage, way.arrival));
-      const int source =
-          way.source == Store::own ? Relay::kOwn : static_cast<int>(nodes_.arrival(way.from, way.source_stage, way.source));
-      plan_.in.push_back({way.from, group, way.stage, way.hop, source, arrival, builder_.intern(run_)});
+  void number_arrivals() {
+    number_.resize(steps_.leaves.size(), kNone);
+    const std::size_t of_group = number_.size() / groups_;
+    for (std::size_t arrival = 0, count = 0; arrival < number_.size(); ++arrival) {
+      if (arrival % of_group == 0) count = 0;
+      if (!coming_.of(arrival).empty()) number_[arrival] = static_cast<int>(count++);
     }
   }
 
-  /// Relay::source was counted over all groups until the arrivals of each were numbered.
-  void find_sources() {
-    for (Relay& relay : plan_.in)
-      if (relay.source != Relay::kOwn) relay.source = number_of(static_cast<std::size_t>(relay.source));
+  /// By target, then by way; steps of one way as they are, as documents did.
+  void sort_steps() {
+    std::vector<RelayStep>& steps = steps_.steps;
+    std::vector<RelayStep> by_sender;
+    sort_by(
+        steps, groups_, [](const RelayStep& step) { return index(way_of(step.way).from); }, by_sender);
+    const std::size_t meetings = 3 * index(nodes_.stages());
+    const auto target_and_meeting = [&](const RelayStep& step) {
+      return index(step.to) * meetings + (step.way >> Way::kFirstBitOfMeeting);
+    };
+    sort_by(by_sender, groups_ * meetings, target_and_meeting, steps);
+    for (std::size_t begin = 0, end = 0; begin < steps.size(); begin = end) {
+      bool ascend = true;
+      for (++end; end < steps.size() && same_peers(steps[begin], steps[end]); ++end)
+        ascend = ascend && steps[end - 1].way <= steps[end].way;
+      if (!ascend)
+        std::stable_sort(&steps[begin], &steps[begin] + (end - begin),
+                         [](const RelayStep& a, const RelayStep& b) { return a.way < b.way; });
+    }
   }
+  static bool same_peers(const RelayStep& a, const RelayStep& b) {
+    return a.to == b.to && a.way >> Way::kFirstBitOfSender == b.way >> Way::kFirstBitOfSender;
+  }
+
+  /// How many steps at the beginning have the same target and way.
+  static std::size_t same_way(std::span<const RelayStep> steps) {
+    std::size_t count = 1;
+    while (count < steps.size() && steps[count].way == steps[0].way && steps[count].to == steps[0].to) ++count;
+    return count;
+  }
+
+  void add_arrivals(int group) {
+    for (int stage = 0; stage < plan_.stages; ++stage)
+      for (const Store store : {Store::needed, Store::passing}) {
+        const std::size_t arrival = nodes_.arrival(group, stage, store);
+        if (coming_.of(arrival).empty()) continue;
+        const TokenSetId rows = intern(coming_.of(arrival));
+        plan_.arrivals.push_back(
+            {stage, store == Store::needed, rows, steps_.leaves[arrival] ? rows : intern(entering_.of(arrival))});
+      }
+  }
+
+  void add_relay(std::span<const RelayStep> steps) {
+    const int to = steps.front().to;
+    const Way way = way_of(steps.front().way);
+    const int arrival = number_of(nodes_.arrival(to, way.stage, way.arrival));
+    const int source =
+        way.source == Store::own ? Relay::kOwn : number_of(nodes_.arrival(way.from, way.source_stage, way.source));
+    plan_.in.push_back({way.from, to, way.stage, way.hop, source, arrival, intern(steps)});
+  }
+
+  TokenSetId intern(std::span<const ArrivalRows> all) {
+    run_.clear();
+    for (const ArrivalRows& come : all) append(run_, come.rows);
+    return intern_run();
+  }
+
+  TokenSetId intern(std::span<const RelayStep> steps) {
+    if (steps.size() == 1) return intern(steps.front());
+    run_.clear();
+    for (const RelayStep& step : steps)
+      for (const TokenRange& range : ranges_of(step)) append(run_, range);
+    return intern_run();
+  }
+
+  /// Several groups may get the same.
+  TokenSetId intern(const RelayStep& step) {
+    TokenSetId& known = known_[step.first];
+    if (known == kUnknown) known = builder_.intern(ranges_of(step));
+    return known;
+  }
+
+  /// Ranges ascend, but in rounds.
+  TokenSetId intern_run() {
+    if (nodes_.in_rounds) normalise(run_);
+    return builder_.intern(run_);
+  }
+
+  Ranges ranges_of(const RelayStep& step) const { return Ranges(steps_.ranges).subspan(step.first, step.count); }
 
   /// By stage, hop and receiver for each sender, as they are by stage, hop and sender for each receiver.
   void list_by_sender() {
-    const auto meeting = [](const Relay& relay) { return index(3 * relay.stage + static_cast<int>(relay.hop)); };
-    std::vector<std::size_t> next(3 * index(plan_.stages) + 1, 0);
-    plan_.first_out.assign(groups_ + 1, 0);
-    for (const Relay& relay : plan_.in) ++next[meeting(relay) + 1], ++plan_.first_out[index(relay.from) + 1];
-    sum_up(next);
-    sum_up(plan_.first_out);
-    std::vector<std::uint32_t> in_order(plan_.in.size());
-    for (std::size_t i = 0; i < plan_.in.size(); ++i) in_order[next[meeting(plan_.in[i])]++] = static_cast<std::uint32_t>(i);
-    next.assign(plan_.first_out.begin(), plan_.first_out.end() - 1);
-    plan_.out.resize(plan_.in.size());
-    for (const std::uint32_t i : in_order) plan_.out[next[index(plan_.in[i].from)]++] = plan_.in[i];
+    const std::size_t meetings = 3 * index(plan_.stages);
+    const auto sender_and_meeting = [&](const Relay& relay) {
+      return index(relay.from) * meetings + index(3 * relay.stage + static_cast<int>(relay.hop));
+    };
+    const std::vector<std::uint32_t> first = sort_by(plan_.in, groups_ * meetings, sender_and_meeting, plan_.out);
+    for (std::size_t g = 0; g <= groups_; ++g) plan_.first_out.push_back(first[g * meetings]);
   }
 
   ProgramBuilder& builder_;
   const RelayNodes& nodes_;
   const std::size_t groups_;
   RelaySteps steps_;
+  const RangesOfArrivals coming_, entering_;
   RelayPlan plan_;
-  std::vector<int> number_;      // of the arrivals of a group that are not empty, from 0 on, or kNone; as RelaySteps::arrivals
-  std::vector<TokenRange> run_;  // rows of the relay at hand
+  std::vector<int> number_;        // [arrival] of those of a group that are not empty, from 0 on, or kNone
+  std::vector<TokenSetId> known_;  // [RelayStep::first] rows of a step that are interned, or kUnknown
+  std::vector<TokenRange> run_;    // rows of the relay or arrival at hand
 };
 
 }  // namespace

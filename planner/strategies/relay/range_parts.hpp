@@ -17,6 +17,16 @@ void for_each_common(TokenRange rows, Ranges ranges, const Visit& visit) {
   }
 }
 
+/// The same of rows that ascend as well. O(rows + ranges).
+template <class Visit>
+void for_each_common(Ranges rows, Ranges ranges, const Visit& visit) {
+  auto first = ranges.begin();
+  for (const TokenRange& range : rows) {
+    while (first != ranges.end() && first->end <= range.begin) ++first;
+    for_each_common(range, Ranges(first, ranges.end()), visit);
+  }
+}
+
 /// Calls visit(range) for the parts of `rows` outside the ranges.
 template <class Visit>
 void for_each_gap(TokenRange rows, Ranges ranges, const Visit& visit) {
@@ -26,6 +36,12 @@ void for_each_gap(TokenRange rows, Ranges ranges, const Visit& visit) {
     begin = common.end;
   });
   if (begin < rows.end) visit(TokenRange{begin, rows.end});
+}
+
+/// Whether the rows from the first to the last of some ranges meet those of others: if not, they have none in common. O(1).
+inline bool reach(Ranges ranges, Ranges others) {
+  return !ranges.empty() && !others.empty() && ranges.front().begin < others.back().end &&
+         others.front().begin < ranges.back().end;
 }
 
 inline bool intersects(TokenRange rows, Ranges ranges) {

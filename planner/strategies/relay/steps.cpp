@@ -11,24 +11,6 @@
 
 namespace hsap {
 
-// Bits of the number of a way, from the lowest on: 1 for the arrival, 2 for the source, 12 for its stage, 28 for the sender.
-std::uint64_t Way::number() const {
-  const auto bits = [](auto value) { return static_cast<std::uint64_t>(value); };
-  return (3 * bits(stage) + bits(hop)) << 43 | bits(from) << 15 | bits(source_stage) << 3 | bits(source) << 1 |
-         bits(arrival == Store::passing);
-}
-
-Way way_of(std::uint64_t number) {
-  const auto bits = [number](int first, int count) { return static_cast<int>(number >> first & ((1ULL << count) - 1)); };
-  const int stage_and_hop = bits(43, 21);
-  return {.stage = stage_and_hop / 3,
-          .hop = static_cast<Hop>(stage_and_hop % 3),
-          .from = bits(15, 28),
-          .source_stage = bits(3, 12),
-          .source = static_cast<Store>(bits(1, 2)),
-          .arrival = bits(0, 1) != 0 ? Store::passing : Store::needed};
-}
-
 namespace {
 
 /// From holders to those members of their node that need the rows.
@@ -51,7 +33,7 @@ class StepsInside {
   void plan_to(const Member& to, std::span<const Member> members) {
     const auto each_held = [&](const auto& visit) {  // the last holders first: theirs is the last stage
       for (std::size_t from = members.size(); from-- > 0;)
-        if (members[from].group != to.group)
+        if (members[from].group != to.group && reach(members[from].rows, to.needs))
           for (const TokenRange& rows : members[from].rows)
             for_each_common(rows, to.needs, [&](const TokenRange& common) { visit(members[from].group, common); });
     };
@@ -66,9 +48,10 @@ class StepsInside {
     });
     for (int stage = 0; stage < nodes_.inside_stages; ++stage) {
       std::vector<TokenRange>& rows = rows_of_stage_[static_cast<std::size_t>(stage)];
+      if (rows.empty()) continue;
       normalise(rows);
-      std::vector<TokenRange>& come = result_.arrivals[nodes_.arrival(to.group, stage, Store::needed)].rows;
-      for (const TokenRange& range : rows) append(come, range);
+      const std::size_t arrival = nodes_.arrival(to.group, stage, Store::needed);
+      for (const TokenRange& range : rows) result_.coming.push_back({arrival, range});
       rows.clear();
     }
   }
@@ -101,7 +84,7 @@ RelaySteps plan_relay_steps(const DocumentMask& mask, const std::vector<const To
                             Token least_rows) {
   least_rows = std::max<Token>(1, least_rows);
   RelaySteps result;
-  result.arrivals.resize(nodes.arrival(static_cast<int>(groups.size()), 0, Store::needed));
+  result.leaves.resize(nodes.arrival(static_cast<int>(groups.size()), 0, Store::needed));
   const std::vector<HeldPiece> pieces = cut_documents(mask, groups);
   const RelayDocuments documents(mask, nodes, pieces);
   if (nodes.nodes() > 1 && nodes.in_rounds) {

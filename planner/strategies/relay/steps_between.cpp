@@ -35,16 +35,19 @@ void StepsBetween::take_from_holders(const RelayDocument& document) {
     const auto last = std::lower_bound(first, sources_.end(), node.needs.back().end,
                                        [](const HeldRows& source, Token token) { return source.rows.begin < token; });
     coming_.clear();
-    for (auto source = first; source != last; ++source)
+    Ranges needs = node.needs;
+    for (auto source = first; source != last; ++source) {
+      while (!needs.empty() && needs.front().end <= source->rows.begin) needs = needs.subspan(1);
       if (nodes_.node(source->group) != node.node)
-        for_each_common(source->rows, node.needs, [&](const TokenRange& rows) {
+        for_each_common(source->rows, needs, [&](const TokenRange& rows) {
           coming_.push_back({rows, source->group, source->stage, source->store});
         });
-    land(document, node);
+    }
+    land(node);
   }
 }
 
-void StepsBetween::land(const RelayDocument& document, const RelayDocument::Node& node) {
+void StepsBetween::land(const RelayDocument::Node& node) {
   Token total = 0;
   for (const HeldRows& held : coming_) total += held.rows.size();
   if (total == 0) return;
@@ -54,8 +57,8 @@ void StepsBetween::land(const RelayDocument& document, const RelayDocument::Node
   StageCounter counter(total, nodes_.between_stages, least_rows_);
   for (const HeldRows& held : coming_)
     counter.split(held.rows, [&](int stage, const TokenRange& part) {
-      gateways_.enter(document, node, {part, held.group, held.stage, held.store}, part, nodes_.position(held.group),
-                      by_all_nics, nodes_.stage_of_round(stage));
+      gateways_.enter(node, {part, held.group, held.stage, held.store}, part, nodes_.position(held.group), by_all_nics,
+                      nodes_.stage_of_round(stage));
     });
   gateways_.pass_on(node);
 }

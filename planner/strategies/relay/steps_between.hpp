@@ -25,7 +25,7 @@ class StepsBetween {
   void find_sources(const RelayDocument& document);
   void take_from_holders(const RelayDocument& document);
   /// The rows of coming_ enter the node.
-  void land(const RelayDocument& document, const RelayDocument::Node& node);
+  void land(const RelayDocument::Node& node);
 
   const RelayNodes& nodes_;
   const Token least_rows_;

@@ -68,12 +68,14 @@ void StepsInRounds::plan(std::span<const RelayDocument> documents) {
 
 void StepsInRounds::plan_rest_inside(std::span<const RelayDocument> documents) {
   std::vector<TokenRange> rest;
-  for (int group = 0; group < nodes_.first(nodes_.nodes()); ++group)
-    normalise(result_.arrivals[nodes_.arrival(group, 0, Store::needed)].rows);
+  std::vector<std::vector<TokenRange>> leave(nodes_.node_of_group.size());  // [group] by whose NIC: those that it needs
+  for (const ArrivalRows& come : result_.coming)
+    if (RelayNodes::store_of(come.arrival) == Store::needed) leave[nodes_.group_of(come.arrival)].push_back(come.rows);
+  for (std::vector<TokenRange>& rows : leave) normalise(rows);
   for (const RelayDocument& document : documents)
     for (const RelayDocument::Node& node : document.nodes)
       for (const RelayDocument::Member& to : node.members) {
-        const Ranges leaving = reaching(result_.arrivals[nodes_.arrival(to.group, 0, Store::needed)].rows,
+        const Ranges leaving = reaching(leave[static_cast<std::size_t>(to.group)],
                                         {document.pieces.front().rows.begin, document.pieces.back().rows.end});
         for (const RelayDocument::Member& from : node.members) {
           if (from.group == to.group) continue;
@@ -88,7 +90,7 @@ void StepsInRounds::plan_rest_inside(std::span<const RelayDocument> documents) {
             counter.split(rows, [&](int which, const TokenRange& part) {
               const int stage = nodes_.stage_inside(which + 1);
               result_.add({.stage = stage, .hop = Hop::inside, .from = from.group}, to.group, part);
-              result_.arrivals[nodes_.arrival(to.group, stage, Store::needed)].rows.push_back(part);
+              result_.coming.push_back({nodes_.arrival(to.group, stage, Store::needed), part});
             });
         }
       }
@@ -148,14 +150,14 @@ void StepsInRounds::take(const RelayCircle& circle, const UnitTransfer& transfer
     const int position = nodes_.position(piece.group);
     const auto enter = [&](const HeldRows& held) {
       for_each_common(held.rows, taker.lacks, [&](const TokenRange& rows) {
-        gateways_.enter(circle.document(), *taker.node, {rows, held.group, held.stage, held.store}, piece.rows, position,
-                        by_all_nics, nodes_.stage_of_round(transfer.round));
+        gateways_.enter(*taker.node, {rows, held.group, held.stage, held.store}, piece.rows, position, by_all_nics,
+                        nodes_.stage_of_round(transfer.round));
       });
     };
     if (from_holder)
       enter(piece);
     else
-      gateways_.find_gateway(circle.document(), *source.node, piece.rows, piece.rows, position, by_all_nics,
+      gateways_.find_gateway(*source.node, piece.rows, piece.rows, position, by_all_nics,
                              [&](const TokenRange& rows, int group, Store store) {
                                enter({rows, group, nodes_.stage_of_round(transfer.source_round), store});
                              });
