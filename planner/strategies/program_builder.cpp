@@ -22,7 +22,8 @@ std::size_t hash_of(Ranges ranges) {
 
 void drop_terms_without_rows(TransferList& terms) {
   const auto without_rows = [](const Transfer& term) { return term.from.tokens == kNoTokens; };
-  terms.erase(std::remove_if(terms.begin(), terms.end(), without_rows), terms.end());
+  if (std::any_of(terms.begin(), terms.end(), without_rows))
+    terms.erase(std::remove_if(terms.begin(), terms.end(), without_rows), terms.end());
 }
 
 /// What an op reads and does not write. What it does both to counts as written: whoever must wait for the one must wait for the
@@ -51,23 +52,20 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
   schedule_.pool.open();
   make_slots(8 * owned.size() + 2);
   intern(TokenSet{});
-  const HeadRange query{0, problem.shape.query_heads};
-  const HeadRange kv{0, problem.shape.kv_heads};
+  const auto buffer = [&](Role role, const char* name) {
+    const int heads = has_query_heads(role) ? problem.shape.query_heads : problem.shape.kv_heads;
+    return Buffer{role, problem.shape.dtype, kNoTokens, {0, heads}, name};
+  };
+  std::array boundary{buffer(Role::q, "q"),     buffer(Role::k, "k"),     buffer(Role::v, "v"),     buffer(Role::o, "o"),
+                      buffer(Role::d_o, "d_o"), buffer(Role::d_q, "d_q"), buffer(Role::d_k, "d_k"), buffer(Role::d_v, "d_v")};
   for (RankId rank = 0; rank < owned.size(); ++rank) {
     RankProgram& program = schedule_.ranks[rank];
-    program.buffers = PooledList<Buffer>(schedule_.pool);
+    program.tokens = intern(owned[rank]);
+    program.boundary = {.q = 0, .k = 1, .v = 2, .o = 3, .d_o = 4, .d_q = 5, .d_k = 6, .d_v = 7};
+    for (Buffer& each : boundary) each.tokens = program.tokens;
+    program.buffers = PooledList<Buffer>(boundary.begin(), boundary.end(), schedule_.pool);
     program.forward = PooledList<Op>(schedule_.pool);
     program.backward = PooledList<Op>(schedule_.pool);
-    program.buffers.reserve(8);
-    const TokenSetId tokens = intern(owned[rank]);
-    const auto boundary = [&](Role role, const char* name) {
-      return add_buffer(rank, role, problem.shape.dtype, tokens, has_query_heads(role) ? query : kv, name);
-    };
-    program.tokens = tokens;
-    RankBoundary& b = program.boundary;
-    b.q = boundary(Role::q, "q"), b.k = boundary(Role::k, "k"), b.v = boundary(Role::v, "v"), b.o = boundary(Role::o, "o");
-    b.d_o = boundary(Role::d_o, "d_o"), b.d_q = boundary(Role::d_q, "d_q");
-    b.d_k = boundary(Role::d_k, "d_k"), b.d_v = boundary(Role::d_v, "d_v");
   }
 }
 
@@ -154,7 +152,7 @@ class ProgramBuilder::OpAccesses {
     OpList after;
     for (const OpIndex number : latest_)
       if (number > 0) after.push_back(number - 1);
-    std::sort(after.begin(), after.end());
+    if (after.size() == 2 && after.front() > after.back()) std::swap(after.front(), after.back());
     return after;
   }
 
@@ -186,7 +184,7 @@ class ProgramBuilder::OpAccesses {
   const OpIndex op_;
   const std::size_t stream_;
   const unsigned stream_bit_;
-  std::array<OpIndex, kStreams> latest_{};  // 1 + the op of each stream that the op must wait for, or 0
+  std::array<OpIndex, kStreams> latest_{};  // 1 + the op of each other stream that the op must wait for, or 0
 };
 
 template <class Body>

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "planner/strategies/move_plan.hpp"  // the streams
+#include "planner/strategies/relay/sorted_runs.hpp"
 
 namespace hsap {
 
@@ -17,6 +18,24 @@ int stream_of(Hop hop) { return hop == Hop::between ? kBetweenNodes : kInsideNod
 /// d_k and d_v, or k and v, of the same rows.
 struct KvSlices {
   Slice k, v;
+};
+
+/// What a group takes part in, with where each stage and hop is found in it.
+struct GroupParts {
+  GroupRelays relays;
+  SortedRuns<Arrival> arrivals_of_stage;
+  SortedRuns<Relay> in_of_hop, out_of_hop;
+
+  static std::size_t key(int stage, Hop hop) { return 3 * static_cast<std::size_t>(stage) + static_cast<std::size_t>(hop); }
+
+  void find(const RelayPlan& plan, std::size_t group) {
+    relays = plan.of_group(group);
+    const auto stages = static_cast<std::size_t>(plan.stages);
+    arrivals_of_stage.find(relays.arrivals, stages, [](const Arrival& a) { return static_cast<std::size_t>(a.stage); });
+    const auto hop = [](const Relay& relay) { return key(relay.stage, relay.hop); };
+    in_of_hop.find(relays.in, 3 * stages, hop);
+    out_of_hop.find(relays.out, 3 * stages, hop);
+  }
 };
 
 /// Buffers of a member's program, in memory that the next member's are kept in.
@@ -33,13 +52,14 @@ class Member {
  public:
   /// `lane[g]` = view of this member's counterpart in group g; queries[a] = own rows that see arrival a.
   Member(ProgramBuilder& builder, const std::vector<const View*>& lane, const View& view, const RelayPlan& plan,
-         const GroupRelays& relays, const std::vector<TokenSetId>& queries, const RelayedExchangeRules& rules,
+         const GroupParts& group, const std::vector<TokenSetId>& queries, const RelayedExchangeRules& rules,
          MemberBuffers& buffers)
       : builder_(builder),
         lane_(lane),
         view_(view),
         plan_(plan),
-        relays_(relays),
+        group_(group),
+        relays_(group.relays),
         queries_(queries),
         rules_(rules),
         fetched_(buffers.fetched),
@@ -48,10 +68,10 @@ class Member {
         parts_(buffers.parts),
         users_(buffers.users),
         first_user_(buffers.first_user) {
-    const std::size_t arrivals = relays.arrivals.size();
+    const std::size_t arrivals = relays_.arrivals.size();
     fetched_.assign(arrivals, {}), gradients_.assign(arrivals, {}), sums_.assign(arrivals, {});
-    parts_.assign(relays.out.size(), {});
-    for (const Arrival& arrival : relays.arrivals) pieces_ += arrival.needed;
+    parts_.assign(relays_.out.size(), {});
+    for (const Arrival& arrival : relays_.arrivals) pieces_ += arrival.needed;
     find_users();
     make_room_for_program();
   }
@@ -127,7 +147,7 @@ class Member {
 
   Slice own(BufferId buffer) const { return builder_.rows(view_.rank, buffer, view_.tokens); }
   Slice new_buffer(Role role, DType dtype, TokenSetId tokens, const char* called) {
-    return builder_.whole(view_.rank, builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads, called));
+    return {builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads, called), tokens, view_.kv_heads};
   }
   KvSlices new_gradients(DType dtype, TokenSetId tokens, const char* d_k, const char* d_v) {
     return {new_buffer(Role::d_k, dtype, tokens, d_k), new_buffer(Role::d_v, dtype, tokens, d_v)};
@@ -135,8 +155,8 @@ class Member {
 
   template <class Visit>
   void for_each_arrival(int stage, const Visit& visit) const {
-    for (std::size_t a = 0; a < relays_.arrivals.size(); ++a)
-      if (relays_.arrivals[a].stage == stage) visit(a);
+    for (const Arrival& arrival : group_.arrivals_of_stage.of(static_cast<std::size_t>(stage)))
+      visit(static_cast<std::size_t>(&arrival - relays_.arrivals.data()));
   }
 
   /// Buffers for what comes here; what forward received stays for backward, unless it comes again.
@@ -148,15 +168,6 @@ class Member {
     }
   }
 
-  /// The relays of one hop of a stage.
-  static std::span<const Relay> of_hop(std::span<const Relay> relays, int stage, Hop hop) {
-    const auto before = [](const Relay& r, const std::pair<int, Hop>& key) { return std::pair(r.stage, r.hop) < key; };
-    const auto after = [](const std::pair<int, Hop>& key, const Relay& r) { return key < std::pair(r.stage, r.hop); };
-    const std::pair key(stage, hop);
-    const auto first = std::lower_bound(relays.begin(), relays.end(), key, before);
-    return {first, std::upper_bound(first, relays.end(), key, after)};
-  }
-
   /// One message for each peer(relay), with slices(relay).
   template <class Slices, class Peer>
   PooledList<Message> messages(std::span<const Relay> relays, const Peer& peer, const Slices& slices) {
@@ -164,15 +175,20 @@ class Member {
     result.reserve(relays.size());
     for (const Relay& relay : relays) {
       const RankId rank = counterpart(peer(relay));
-      if (result.empty() || result.back().peer != rank) result.emplace_back().peer = rank;
       const KvSlices kv = rows_of(slices(relay), relay.rows);
-      result.back().parts.push_back(kv.k);
-      result.back().parts.push_back(kv.v);
+      if (result.empty() || result.back().peer != rank) {
+        result.push_back({rank, {kv.k, kv.v}});
+      } else {
+        result.back().parts.push_back(kv.k);
+        result.back().parts.push_back(kv.v);
+      }
     }
     return result;
   }
   static int sender(const Relay& relay) { return relay.from; }
   static int receiver(const Relay& relay) { return relay.to; }
+  std::span<const Relay> in_of(int stage, Hop hop) const { return group_.in_of_hop.of(GroupParts::key(stage, hop)); }
+  std::span<const Relay> out_of(int stage, Hop hop) const { return group_.out_of_hop.of(GroupParts::key(stage, hop)); }
 
   /// Keys and values of a stage come here, and go where they are needed.
   void fetch(Phase phase, int stage) {
@@ -183,8 +199,7 @@ class Member {
     const auto room = [&](const Relay& relay) { return fetched_[static_cast<std::size_t>(relay.arrival)]; };
     for (const Hop hop : {Hop::inside, Hop::between, Hop::onward})
       builder_.add(view_.rank, phase, stream_of(hop), step_of(stage),
-                   Exchange{messages(of_hop(relays_.out, stage, hop), receiver, held),
-                            messages(of_hop(relays_.in, stage, hop), sender, room)});
+                   Exchange{messages(out_of(stage, hop), receiver, held), messages(in_of(stage, hop), sender, room)});
   }
 
   bool is_inside(int stage) const { return plan_.is_inside[static_cast<std::size_t>(stage)]; }
@@ -224,8 +239,7 @@ class Member {
       return part_of(relay) = new_gradients(wire_dtype(), relay.rows, "d_k part", "d_v part");
     };
     builder_.add(view_.rank, Phase::backward, stream_of(hop), step_of(stage),
-                 Exchange{messages(of_hop(relays_.in, stage, hop), sender, results),
-                          messages(of_hop(relays_.out, stage, hop), receiver, room)});
+                 Exchange{messages(in_of(stage, hop), sender, results), messages(out_of(stage, hop), receiver, room)});
   }
 
   void differentiate(int stage, QueryGradientAccumulator& d_q) {
@@ -305,6 +319,7 @@ class Member {
   const std::vector<const View*>& lane_;
   const View& view_;
   const RelayPlan& plan_;
+  const GroupParts& group_;
   const GroupRelays& relays_;
   const std::vector<TokenSetId>& queries_;
   const RelayedExchangeRules& rules_;
@@ -341,17 +356,18 @@ void relayed_exchange(ProgramBuilder& builder, const std::vector<std::vector<Vie
     for (std::size_t member = 0; member < group.size(); ++member) lanes[member].push_back(&group[member]);
   std::vector<TokenSetId> queries;
   std::vector<TokenRange> seeing;
+  GroupParts parts;
   MemberBuffers buffers;
   for (std::size_t g = 0; g < views.size(); ++g) {
-    const GroupRelays relays = plan.of_group(g);
+    parts.find(plan, g);
     queries.clear();
-    for (const Arrival& arrival : relays.arrivals) {
+    for (const Arrival& arrival : parts.relays.arrivals) {
       seeing.clear();
       if (arrival.needed) builder.mask().queries_seeing(builder.tokens(arrival.rows), builder.tokens(groups[g]), seeing);
       queries.push_back(builder.intern(seeing));
     }
     for (std::size_t member = 0; member < lanes.size(); ++member) {
-      Member program(builder, lanes[member], views[g][member], plan, relays, queries, rules, buffers);
+      Member program(builder, lanes[member], views[g][member], plan, parts, queries, rules, buffers);
       program.forward();
       program.backward();
       if (rules.ends_programs) builder.complete(views[g][member].rank);
