@@ -204,7 +204,7 @@ void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, Body&& 
   RankUse& of_rank = use_[rank];
   if (of_rank.forward.accesses.empty() && of_rank.backward.accesses.empty()) std::swap(of_rank, spare_);
   PhaseUse& use = phase == Phase::forward ? of_rank.forward : of_rank.backward;
-  if (use.buffers.size() < program.buffers.size()) use.buffers.resize(program.buffers.size());
+  if (use.buffers.size() < program.buffers.size()) use.buffers.resize(program.buffers.capacity());
   OpAccesses accesses(*this, use, id, stream);
   for_each_only_read(body, [&](const Slice& slice) { accesses.read(slice); });
   for_each_write(body, [&](const Slice& slice) { accesses.write(slice); });

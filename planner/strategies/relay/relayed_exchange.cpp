@@ -145,7 +145,8 @@ class Member {
   DType wire_dtype() const { return rules_.d_kv.value_or(model_dtype()); }
   RankId counterpart(int group) const { return lane_[static_cast<std::size_t>(group)]->rank; }
 
-  Slice own(BufferId buffer) const { return builder_.rows(view_.rank, buffer, view_.tokens); }
+  /// Of k, v, d_k or d_v.
+  Slice own(BufferId buffer) const { return {buffer, view_.tokens, view_.kv_heads}; }
   Slice new_buffer(Role role, DType dtype, TokenSetId tokens, const char* called) {
     return {builder_.add_buffer(view_.rank, role, dtype, tokens, view_.kv_heads, called), tokens, view_.kv_heads};
   }
@@ -172,16 +173,13 @@ class Member {
   template <class Slices, class Peer>
   PooledList<Message> messages(std::span<const Relay> relays, const Peer& peer, const Slices& slices) {
     PooledList<Message> result = builder_.messages();
+    if (relays.empty()) return result;
     result.reserve(relays.size());
     for (const Relay& relay : relays) {
       const RankId rank = counterpart(peer(relay));
+      if (result.empty() || result.back().peer != rank) result.emplace_back().peer = rank;
       const KvSlices kv = rows_of(slices(relay), relay.rows);
-      if (result.empty() || result.back().peer != rank) {
-        result.push_back({rank, {kv.k, kv.v}});
-      } else {
-        result.back().parts.push_back(kv.k);
-        result.back().parts.push_back(kv.v);
-      }
+      result.back().parts.push_back(kv.k), result.back().parts.push_back(kv.v);
     }
     return result;
   }
