@@ -1,17 +1,16 @@
-// How strategies write programs: buffers and ops are added in issue order, and the builder finds what each op must wait for.
-// An op waits for the ops of other streams that wrote what it reads, or that read or wrote what it overwrites; order within a
-// stream needs no edge. verify() checks the result on its own, without this class.
+// How strategies write programs: buffers and ops are added in issue order, and the builder finds what each op must wait for
+// (op_dependencies.hpp). verify() checks the result on its own, without this class.
 #pragma once
 
-#include <array>
-#include <span>
+#include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "planner/ir/schedule.hpp"
+#include "planner/strategies/op_dependencies.hpp"
 #include "planner/strategies/strategy.hpp"
+#include "planner/strategies/token_set_table.hpp"
 
 namespace hsap {
 
@@ -25,12 +24,12 @@ class ProgramBuilder {
   RankId ranks() const { return static_cast<RankId>(schedule_.ranks.size()); }
   const RankProgram& program(RankId rank) const { return schedule_.ranks[rank]; }
   /// Valid until the next intern().
-  const TokenSet& tokens(TokenSetId id) const { return schedule_.token_sets[id]; }
+  const TokenSet& tokens(TokenSetId id) const { return sets_[id]; }
 
   /// Id of an equal set, stored once.
-  TokenSetId intern(const TokenSet& set) { return intern(set.ranges()); }
+  TokenSetId intern(const TokenSet& set) { return sets_.intern(set.ranges()); }
   /// The same of its ranges. @pre they are normalised
-  TokenSetId intern(Ranges ranges);
+  TokenSetId intern(Ranges ranges) { return sets_.intern(ranges); }
   /// Room for so many buffers and ops of the rank in all, where it is known that there are many.
   void reserve(RankId rank, std::size_t buffers, std::size_t forward_ops, std::size_t backward_ops);
   BufferId add_buffer(RankId rank, Role role, DType dtype, TokenSetId tokens, HeadRange heads, Label name) {
@@ -69,50 +68,18 @@ class ProgramBuilder {
   void complete(RankId rank);
 
   /// The finished schedule; the builder is spent.
-  Schedule take() { return std::move(schedule_); }
+  Schedule take();
 
  private:
-  static constexpr int kStreams = 3;  // compute and at most two for communication
-  static constexpr int kNone = 0;
-
-  /// What an op did to a buffer.
-  struct Access {
-    OpIndex op;
-    TokenSetId tokens;
-    HeadRange heads;
-    int before;  ///< number of the access before this one, of the same kind and stream to the same buffer, or kNone
+  struct RankAccesses {
+    BufferAccesses forward, backward;  ///< apart, because a barrier separates the phases
   };
-  /// The latest access of each stream to one buffer in one phase, of one kind: numbers of accesses of the phase, from 1 on.
-  struct LatestAccesses {
-    std::array<int, kStreams> of_stream{};
-    unsigned streams = 0;  ///< bit s: stream s has one
-  };
-  struct BufferUse {
-    LatestAccesses read, write;
-  };
-  struct PhaseUse {
-    std::vector<BufferUse> buffers;
-    std::vector<Access> accesses;
-  };
-  struct RankUse {
-    PhaseUse forward, backward;
-  };
-  class OpAccesses;
-
-  bool overlap(const Slice& a, const Access& b);
-
-  // Sets by their hash: open addressing in a power of two of slots, for a look is taken at every message's rows.
-  static constexpr auto kFreeSlot = static_cast<TokenSetId>(-1);
-  std::size_t slot_of(std::size_t hash) const;
-  void make_slots(std::size_t count);
-  void put_in_slot(TokenSetId set);
+  BufferAccesses& accesses_of(RankId rank, Phase phase);
 
   Schedule schedule_;
-  std::vector<TokenSetId> slots_;
-  std::vector<std::size_t> hash_of_set_;
-  std::unordered_map<std::uint64_t, bool> intersects_;  // of pairs of large sets that were asked about
-  std::vector<RankUse> use_;                            // [rank]; the phases apart, because a barrier separates them
-  RankUse spare_;                                       // memory of a rank that is complete, for the next one
+  TokenSetTable sets_;
+  std::vector<std::unique_ptr<RankAccesses>> accesses_;  // [rank] once it has ops, until it is complete
+  std::unique_ptr<RankAccesses> spare_;                  // of a rank that is complete, for the next one
 };
 
 }  // namespace hsap
