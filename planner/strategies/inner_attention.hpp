@@ -84,7 +84,7 @@ class QueryGradientAccumulator {
   std::optional<Slice> lse_;
   std::optional<BufferId> sum_;  // fp32, only when there are several pieces
   bool written_ = false;
-  std::vector<Slice> waiting_;  // pieces that came before the sum was started
+  InPlaceList<Slice, 4> waiting_;  // pieces that came before the sum was started
 };
 
 }  // namespace hsap
