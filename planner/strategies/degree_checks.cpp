@@ -61,12 +61,4 @@ void require_options(const Strategy& strategy, const StrategyOptions& options) {
   }
 }
 
-std::vector<std::vector<RankId>> consecutive_groups(const Degrees& degrees) {
-  std::vector<std::vector<RankId>> groups(static_cast<std::size_t>(degrees.inter));
-  RankId rank = 0;
-  for (auto& group : groups)
-    for (int member = 0; member < degrees.intra; ++member) group.push_back(rank++);
-  return groups;
-}
-
 }  // namespace hsap

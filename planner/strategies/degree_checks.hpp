@@ -21,7 +21,4 @@ void require_options(const Strategy& strategy, const StrategyOptions& options);
 /// Throws InvalidInput when the strategy does not serve the problem's attention.
 void require_kind(const Strategy& strategy, const Problem& problem);
 
-/// Rank lists of `degrees.inter` groups of `degrees.intra` consecutive ranks.
-std::vector<std::vector<RankId>> consecutive_groups(const Degrees& degrees);
-
 }  // namespace hsap

@@ -58,19 +58,18 @@ std::string list(const std::vector<int>& numbers, const std::string& prefix = ""
 
 }  // namespace
 
-HeadExchange::HeadExchange(ProgramBuilder& builder, const std::vector<RankId>& group, const std::vector<Role>& roles)
+HeadExchange::HeadExchange(ProgramBuilder& builder, RankId first, int members, const std::vector<Role>& roles)
     : builder_(&builder) {
   std::vector<TokenRange> all;
-  for (const RankId rank : group) {
-    const Ranges ranges = builder.tokens(builder.program(rank).tokens).ranges();
+  for (int member = 0; member < members; ++member) {
+    const Ranges ranges = builder.tokens(builder.program(first + static_cast<RankId>(member)).tokens).ranges();
     all.insert(all.end(), ranges.begin(), ranges.end());
   }
   const TokenSetId tokens = builder.intern(TokenSet(std::move(all)));
   const int heads_in_all = builder.shape().query_heads;
-  const int members = static_cast<int>(group.size());
   for (int member = 0; member < members; ++member) {
     View view;
-    view.rank = group[static_cast<std::size_t>(member)];
+    view.rank = first + static_cast<RankId>(member);
     view.tokens = tokens;
     view.query_heads = {member * heads_in_all / members, (member + 1) * heads_in_all / members};
     view.kv_heads = kv_heads_of(builder.shape(), view.query_heads);
@@ -204,17 +203,19 @@ std::optional<std::string> refuse_head_degree(const Problem& problem, int degree
   return text;
 }
 
-void with_head_exchange(ProgramBuilder& builder, const std::vector<std::vector<RankId>>& groups, const InnerAttention& inner) {
+void with_head_exchange(ProgramBuilder& builder, const Degrees& degrees, const InnerAttention& inner) {
   std::vector<std::vector<View>> views;
-  if (groups.front().size() == 1) {
-    for (const std::vector<RankId>& group : groups) views.push_back({boundary_view(builder, group.front())});
+  views.reserve(static_cast<std::size_t>(degrees.inter));
+  if (degrees.intra == 1) {
+    for (const View& view : boundary_views(builder)) views.push_back({view});
     inner(builder, views);
     return;
   }
   std::vector<HeadExchange> exchanges;
-  for (const std::vector<RankId>& group : groups) {
+  for (int group = 0; group < degrees.inter; ++group) {
     HeadExchange& exchange = exchanges.emplace_back(
-        builder, group, std::vector<Role>{Role::q, Role::k, Role::v, Role::o, Role::d_o, Role::d_q, Role::d_k, Role::d_v});
+        builder, static_cast<RankId>(group * degrees.intra), degrees.intra,
+        std::vector<Role>{Role::q, Role::k, Role::v, Role::o, Role::d_o, Role::d_q, Role::d_k, Role::d_v});
     exchange.scatter(Phase::forward, {Role::q, Role::k, Role::v});
     exchange.scatter(Phase::backward, {Role::d_o});
     views.push_back(exchange.views());

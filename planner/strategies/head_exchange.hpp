@@ -25,8 +25,8 @@ std::optional<std::string> refuse_head_degree(const Problem& problem, int degree
 /// `gather` back. One Exchange per rank and call; a rank's own share is copied.
 class HeadExchange {
  public:
-  /// Makes the views' buffers of `roles`.
-  HeadExchange(ProgramBuilder& builder, const std::vector<RankId>& group, const std::vector<Role>& roles);
+  /// Of the ranks first .. first+members-1. Makes the views' buffers of `roles`.
+  HeadExchange(ProgramBuilder& builder, RankId first, int members, const std::vector<Role>& roles);
 
   /// [member]
   const std::vector<View>& views() const { return views_; }
@@ -52,8 +52,8 @@ class HeadExchange {
 /// forward and backward ops of its own.
 using InnerAttention = std::function<void(ProgramBuilder&, const std::vector<std::vector<View>>& views)>;
 
-/// groups[g][m] = rank of member m of group g; every group has the same size. With size 1 there is no exchange and the views
-/// are the boundaries. Backward ops are appended in the order d_o exchange, inner, gradient exchange.
-void with_head_exchange(ProgramBuilder& builder, const std::vector<std::vector<RankId>>& groups, const InnerAttention& inner);
+/// Of degrees.inter groups of degrees.intra consecutive ranks. In groups of one there is no exchange and the views are the
+/// boundaries. Backward ops are appended in the order d_o exchange, inner, gradient exchange.
+void with_head_exchange(ProgramBuilder& builder, const Degrees& degrees, const InnerAttention& inner);
 
 }  // namespace hsap

@@ -17,8 +17,8 @@ Schedule HeadParallelRing::compile(const Problem& problem, const Degrees& degree
   std::vector<TokenSet> owned;
   for (const TokenSet& group : place_zigzag(problem.mask, degrees.inter))
     for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
-  ProgramBuilder builder(name_, degrees, problem, owned);
-  with_head_exchange(builder, consecutive_groups(degrees), [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
+  ProgramBuilder builder(name_, degrees, problem, std::move(owned));
+  with_head_exchange(builder, degrees, [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
     for (std::size_t member = 0; member < views.front().size(); ++member) {
       std::vector<RingPlace> places;
       for (const std::vector<View>& group : views) places.push_back(place_by_halves(b, group[member]));

@@ -101,13 +101,11 @@ class Hsap : public Strategy {
     else
       for (const TokenSet& group : groups)
         for (TokenSet& tokens : split_rows(group, degrees.intra)) owned.push_back(std::move(tokens));
-    ProgramBuilder builder(name(), degrees, problem, owned);
-    with_head_exchange(builder, consecutive_groups(degrees),
-                       [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
-                         if (problem.shape.kind == AttentionKind::softmax) return exchange(b, views, problem, options);
-                         for (std::size_t member = 0; member < views.front().size(); ++member)
-                           hand_states_on(b, views, member, options);
-                       });
+    ProgramBuilder builder(name(), degrees, problem, std::move(owned));
+    with_head_exchange(builder, degrees, [&](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
+      if (problem.shape.kind == AttentionKind::softmax) return exchange(b, views, problem, options);
+      for (std::size_t member = 0; member < views.front().size(); ++member) hand_states_on(b, views, member, options);
+    });
     return builder.take();
   }
 

@@ -94,7 +94,7 @@ class MegatronSp : public Strategy {
  private:
   Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions& options) const override {
     ProgramBuilder builder(name(), degrees, problem, place_contiguous(problem.mask, problem.ranks));
-    HeadExchange heads(builder, consecutive_groups(degrees).front(),
+    HeadExchange heads(builder, 0, degrees.intra,
                        {Role::q, Role::k, Role::v, Role::o, Role::d_o, Role::d_q, Role::d_k, Role::d_v});
     Activations activations(builder, heads);
     const auto gather_inputs = [&](Phase phase) {

@@ -32,8 +32,7 @@ void for_each_only_read(const Body& op, const Visit& visit) {
 
 }  // namespace
 
-ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Problem& problem,
-                               const std::vector<TokenSet>& owned)
+ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Problem& problem, std::vector<TokenSet> owned)
     : sets_(4 * owned.size()), accesses_(owned.size()) {
   schedule_.strategy = std::move(strategy);
   schedule_.degrees = degrees;
@@ -49,7 +48,7 @@ ProgramBuilder::ProgramBuilder(std::string strategy, Degrees degrees, const Prob
                       buffer(Role::d_o, "d_o"), buffer(Role::d_q, "d_q"), buffer(Role::d_k, "d_k"), buffer(Role::d_v, "d_v")};
   for (RankId rank = 0; rank < owned.size(); ++rank) {
     RankProgram& program = schedule_.ranks[rank];
-    program.tokens = intern(owned[rank]);
+    program.tokens = sets_.intern(std::move(owned[rank]));
     program.boundary = {.q = 0, .k = 1, .v = 2, .o = 3, .d_o = 4, .d_q = 5, .d_k = 6, .d_v = 7};
     for (Buffer& each : boundary) each.tokens = program.tokens;
     program.buffers = PooledList<Buffer>(boundary.begin(), boundary.end(), schedule_.pool);

@@ -17,7 +17,7 @@ namespace hsap {
 class ProgramBuilder {
  public:
   /// A schedule without ops in which rank r owns owned[r]: makes the boundary buffers q, k, v, o, d_o, d_q, d_k, d_v.
-  ProgramBuilder(std::string strategy, Degrees degrees, const Problem& problem, const std::vector<TokenSet>& owned);
+  ProgramBuilder(std::string strategy, Degrees degrees, const Problem& problem, std::vector<TokenSet> owned);
 
   const AttentionShape& shape() const { return schedule_.shape; }
   const DocumentMask& mask() const { return schedule_.mask; }

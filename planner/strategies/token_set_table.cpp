@@ -23,18 +23,14 @@ TokenSetTable::TokenSetTable(std::size_t expected) {
 
 TokenSetId TokenSetTable::intern(Ranges ranges) {
   const std::size_t hash = hash_of(ranges);
-  for (std::size_t slot = slot_of(hash); slots_[slot] != kFreeSlot; slot = (slot + 1) & (slots_.size() - 1)) {
-    const TokenSetId set = slots_[slot];
-    if (hash_of_set_[set] == hash && std::ranges::equal(sets_[set].ranges(), ranges)) return set;
-  }
-  const auto id = static_cast<TokenSetId>(sets_.size());
-  sets_.push_back(TokenSet::of_normalised(ranges));
-  hash_of_set_.push_back(hash);
-  if (2 * hash_of_set_.size() > slots_.size())
-    make_slots(2 * slots_.size());
-  else
-    put_in_slot(id);
-  return id;
+  const std::size_t slot = find(ranges, hash);
+  return slots_[slot] != kFreeSlot ? slots_[slot] : add(TokenSet::of_normalised(ranges), hash, slot);
+}
+
+TokenSetId TokenSetTable::intern(TokenSet set) {
+  const std::size_t hash = hash_of(set.ranges());
+  const std::size_t slot = find(set.ranges(), hash);
+  return slots_[slot] != kFreeSlot ? slots_[slot] : add(std::move(set), hash, slot);
 }
 
 bool TokenSetTable::intersect(TokenSetId a, TokenSetId b) {
@@ -47,19 +43,35 @@ bool TokenSetTable::intersect(TokenSetId a, TokenSetId b) {
   return known->second;
 }
 
-std::size_t TokenSetTable::slot_of(std::size_t hash) const {
+std::size_t TokenSetTable::find(Ranges ranges, std::size_t hash) const {
+  std::size_t slot = first_slot(hash);
+  for (; slots_[slot] != kFreeSlot; slot = next(slot)) {
+    const TokenSetId set = slots_[slot];
+    if (hash_of_set_[set] == hash && std::ranges::equal(sets_[set].ranges(), ranges)) break;
+  }
+  return slot;
+}
+
+TokenSetId TokenSetTable::add(TokenSet set, std::size_t hash, std::size_t slot) {
+  const auto id = static_cast<TokenSetId>(sets_.size());
+  sets_.push_back(std::move(set));
+  hash_of_set_.push_back(hash);
+  slots_[slot] = id;
+  if (2 * sets_.size() > slots_.size()) make_slots(2 * slots_.size());
+  return id;
+}
+
+std::size_t TokenSetTable::first_slot(std::size_t hash) const {
   return (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL >> (64 - std::countr_zero(slots_.size()));  // Fibonacci hashing
 }
 
 void TokenSetTable::make_slots(std::size_t count) {
   slots_.assign(std::bit_ceil(count), kFreeSlot);
-  for (TokenSetId set = 0; set < hash_of_set_.size(); ++set) put_in_slot(set);
-}
-
-void TokenSetTable::put_in_slot(TokenSetId set) {
-  std::size_t slot = slot_of(hash_of_set_[set]);
-  while (slots_[slot] != kFreeSlot) slot = (slot + 1) & (slots_.size() - 1);
-  slots_[slot] = set;
+  for (TokenSetId set = 0; set < sets_.size(); ++set) {
+    std::size_t slot = first_slot(hash_of_set_[set]);
+    while (slots_[slot] != kFreeSlot) slot = next(slot);
+    slots_[slot] = set;
+  }
 }
 
 }  // namespace hsap

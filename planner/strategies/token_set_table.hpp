@@ -19,6 +19,7 @@ class TokenSetTable {
 
   /// Id of an equal set, stored once. @pre the ranges are normalised
   TokenSetId intern(Ranges ranges);
+  TokenSetId intern(TokenSet set);
   /// Valid until the next intern().
   const TokenSet& operator[](TokenSetId id) const { return sets_[id]; }
   /// Whether some token is in both. Answers about large sets are kept.
@@ -30,9 +31,12 @@ class TokenSetTable {
  private:
   // Sets by their hash: open addressing in a power of two of slots, for a look is taken at every message's rows.
   static constexpr auto kFreeSlot = static_cast<TokenSetId>(-1);
-  std::size_t slot_of(std::size_t hash) const;
+  std::size_t first_slot(std::size_t hash) const;
+  std::size_t next(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
+  /// The slot of an equal set, or the free one where it belongs.
+  std::size_t find(Ranges ranges, std::size_t hash) const;
+  TokenSetId add(TokenSet set, std::size_t hash, std::size_t slot);
   void make_slots(std::size_t count);
-  void put_in_slot(TokenSetId set);
 
   std::vector<TokenSet> sets_;
   std::vector<std::size_t> hash_of_set_;

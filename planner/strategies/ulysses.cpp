@@ -22,11 +22,10 @@ class Ulysses : public Strategy {
  private:
   Schedule compile(const Problem& problem, const Degrees& degrees, const StrategyOptions&) const override {
     ProgramBuilder builder(name(), degrees, problem, place_contiguous(problem.mask, problem.ranks));
-    with_head_exchange(builder, consecutive_groups(degrees),
-                       [](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
-                         for (const std::vector<View>& group : views)
-                           for (const View& view : group) attend_locally(b, view);
-                       });
+    with_head_exchange(builder, degrees, [](ProgramBuilder& b, const std::vector<std::vector<View>>& views) {
+      for (const std::vector<View>& group : views)
+        for (const View& view : group) attend_locally(b, view);
+    });
     return builder.take();
   }
 };
