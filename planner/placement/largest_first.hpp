@@ -37,11 +37,10 @@ class LargestFirst {
   }
   /// Takes the top out and puts `entry` in. @pre not empty()
   void replace_top(const Entry& entry) {
+    const std::size_t entries = heap_.size();
     std::size_t place = 0;
-    while (true) {
-      std::size_t child = 2 * place + 1;
-      if (child >= heap_.size()) break;
-      if (child + 1 < heap_.size() && less(heap_[child], heap_[child + 1])) ++child;
+    for (std::size_t child = 1; child < entries; child = 2 * place + 1) {
+      if (child + 1 < entries) child += static_cast<std::size_t>(less(heap_[child], heap_[child + 1]));
       if (!less(entry, heap_[child])) break;
       heap_[place] = heap_[child];
       place = child;
@@ -50,7 +49,10 @@ class LargestFirst {
   }
 
  private:
-  static bool less(const Entry& a, const Entry& b) { return a.amount != b.amount ? a.amount < b.amount : a.bin < b.bin; }
+  /// Without branches, which nobody could predict.
+  static bool less(const Entry& a, const Entry& b) {
+    return (a.amount < b.amount) | ((a.amount == b.amount) & (a.bin < b.bin));
+  }
   std::vector<Entry> heap_;
 };
 

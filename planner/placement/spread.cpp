@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "planner/placement/cost_cut_steps.hpp"
-#include "planner/placement/largest_first.hpp"
+#include "planner/placement/most_room.hpp"
 
 namespace hsap {
 
@@ -24,18 +24,18 @@ bool spread(const std::vector<Piece>& pieces, const RowCost& rows, double tolera
   }
   std::sort(heads.begin(), heads.end(), costlier);
 
-  // of equal rooms the first is wanted, and LargestFirst gives the last
-  const std::size_t last = bins.size() - 1;
-  LargestFirst<double> rooms(bins.size());
-  for (std::size_t i = 0; i < bins.size(); ++i) rooms.push({bins[i].room(), last - i});
+  std::vector<double> rooms;
+  rooms.reserve(bins.size());
+  for (const Bin& bin : bins) rooms.push_back(bin.room());
+  MostRoom most_room(rooms);
   for (auto head = heads.begin(); head != heads.end() || whole != pieces.end();) {
     const bool is_head = whole == pieces.end() || (head != heads.end() && costlier(*head, *whole));
     const Piece& piece = is_head ? *head++ : *whole++;
-    const std::size_t reversed = rooms.top().bin;
-    Bin& bin = bins[last - reversed];
+    const std::size_t taker = most_room.bin();
+    Bin& bin = bins[taker];
     bin.add(piece);
     if (bin.token_room() < 0) return false;
-    rooms.replace_top({bin.room(), reversed});
+    most_room.set(taker, bin.room());
   }
   return true;
 }
