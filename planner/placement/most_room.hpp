@@ -1,56 +1,55 @@
 // Which bin has most room, while bins are filled one piece after another.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
+
+#include "planner/placement/bin.hpp"
 
 namespace hsap {
 
 /// A tournament of bins: the one with most room wins, of equal ones the first. A bin whose room changes plays its log2(bins)
-/// games again. Its opponents are known beforehand and no game needs a branch, which is why it is faster than a heap where the
-/// winner itself changes every time.
+/// games again. Its opponents are known beforehand and no game needs a branch, which nobody could predict: so it is faster than
+/// a heap where the winner's own room changes every time.
 class MostRoom {
  public:
-  /// rooms[bin]. @pre not empty
-  explicit MostRoom(std::span<const double> rooms) : bins_(std::bit_ceil(rooms.size())), winners_(2 * bins_) {
-    for (std::uint32_t bin = 0; bin < bins_; ++bin)
-      winners_[bins_ + bin] = {order_of(bin < rooms.size() ? rooms[bin] : -std::numeric_limits<double>::infinity()), bin};
-    for (std::size_t game = bins_ - 1; game > 0; --game) winners_[game] = winner(winners_[2 * game], winners_[2 * game + 1]);
+  /// @pre there are bins
+  explicit MostRoom(const std::vector<Bin>& bins) : places_(std::bit_ceil(bins.size())), winners_(2 * places_, kNoRoom) {
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) winners_[places_ + bin] = entry(bin, bins[bin].room());
+    for (std::size_t game = places_ - 1; game > 0; --game)
+      winners_[game] = std::max(winners_[2 * game], winners_[2 * game + 1]);
   }
 
-  std::size_t bin() const { return winners_[1].bin; }
+  std::size_t bin() const { return last() - (static_cast<std::size_t>(winners_[1]) & last()); }
   void set(std::size_t bin, double room) {
-    Entry best{order_of(room), static_cast<std::uint32_t>(bin)};
-    std::size_t place = bins_ + bin;
+    std::int64_t best = entry(bin, room);
+    std::size_t place = places_ + bin;
     for (; place > 1; place /= 2) {
       winners_[place] = best;
-      best = winner(best, winners_[place ^ 1]);
+      best = std::max(best, winners_[place ^ 1]);
     }
     winners_[place] = best;
   }
 
  private:
-  struct Entry {
-    std::int64_t room = 0;  // as order_of() counts
-    std::uint32_t bin = 0;
-  };
-  /// Doubles as whole numbers in the same order: the winner of two can be worked out of these without a branch.
-  static std::int64_t order_of(double room) {
+  static constexpr std::int64_t kNoRoom = std::numeric_limits<std::int64_t>::min();
+
+  std::size_t last() const { return places_ - 1; }
+  /// A room as a whole number of the same order, whose last bits say which bin it is: they are lost to the room, some 10 of its
+  /// 52.
+  std::int64_t entry(std::size_t bin, double room) const {
     const auto bits = std::bit_cast<std::int64_t>(room);
-    return bits ^ (bits >> 63 & std::numeric_limits<std::int64_t>::max());  // the larger a negative one's bits, the less it is
-  }
-  static Entry winner(const Entry& a, const Entry& b) {
-    const bool b_wins = (b.room > a.room) | ((b.room == a.room) & (b.bin < a.bin));
-    const auto all_bits = -static_cast<std::int64_t>(b_wins);  // compilers make a branch of ?:
-    return {a.room ^ ((a.room ^ b.room) & all_bits), a.bin ^ ((a.bin ^ b.bin) & static_cast<std::uint32_t>(all_bits))};
+    const std::int64_t ordered = bits ^ (bits >> 63 & std::numeric_limits<std::int64_t>::max());  // below zero, others are less
+    const auto last_bits = static_cast<std::int64_t>(last());
+    return (ordered & ~last_bits) | (last_bits - static_cast<std::int64_t>(bin));
   }
 
-  std::size_t bins_;            // a power of two: those beyond the real ones have no room
-  std::vector<Entry> winners_;  // [1] of all; those of [2 i] and [2 i + 1] play for [i]; the last bins_ are the bins
+  std::size_t places_;                 // a power of two: those beyond the bins have no room
+  std::vector<std::int64_t> winners_;  // [1] of all; those of [2 i] and [2 i + 1] play for [i]; the last half are the bins
 };
 
 }  // namespace hsap

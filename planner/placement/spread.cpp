@@ -24,10 +24,7 @@ bool spread(const std::vector<Piece>& pieces, const RowCost& rows, double tolera
   }
   std::sort(heads.begin(), heads.end(), costlier);
 
-  std::vector<double> rooms;
-  rooms.reserve(bins.size());
-  for (const Bin& bin : bins) rooms.push_back(bin.room());
-  MostRoom most_room(rooms);
+  MostRoom most_room(bins);
   for (auto head = heads.begin(); head != heads.end() || whole != pieces.end();) {
     const bool is_head = whole == pieces.end() || (head != heads.end() && costlier(*head, *whole));
     const Piece& piece = is_head ? *head++ : *whole++;
