@@ -8,7 +8,7 @@ namespace hsap {
 
 namespace {
 
-/// The sizes of so many ranges are added up as quickly as their sums are looked up, and need no memory for them.
+/// The sizes of so many ranges are added up nearly as quickly as their sums are looked up, and need no memory for them.
 constexpr std::size_t kFewRanges = 32;
 
 /// First range that ends after `token`.

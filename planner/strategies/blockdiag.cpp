@@ -5,7 +5,6 @@
 // largest, and over several nodes it gathers everything, unless told otherwise.
 #include "planner/placement/placement.hpp"
 #include "planner/strategies/joined_exchange.hpp"
-#include "planner/strategies/needed_exchange.hpp"
 
 namespace hsap {
 

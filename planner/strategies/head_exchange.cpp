@@ -204,18 +204,12 @@ std::optional<std::string> refuse_head_degree(const Problem& problem, int degree
 }
 
 void with_head_exchange(ProgramBuilder& builder, const Degrees& degrees, const InnerAttention& inner) {
+  if (degrees.intra == 1) return inner(builder, groups_of_one(builder));
+  const std::vector<Role> roles{Role::q, Role::k, Role::v, Role::o, Role::d_o, Role::d_q, Role::d_k, Role::d_v};
   std::vector<std::vector<View>> views;
-  views.reserve(static_cast<std::size_t>(degrees.inter));
-  if (degrees.intra == 1) {
-    for (const View& view : boundary_views(builder)) views.push_back({view});
-    inner(builder, views);
-    return;
-  }
   std::vector<HeadExchange> exchanges;
   for (int group = 0; group < degrees.inter; ++group) {
-    HeadExchange& exchange = exchanges.emplace_back(
-        builder, static_cast<RankId>(group * degrees.intra), degrees.intra,
-        std::vector<Role>{Role::q, Role::k, Role::v, Role::o, Role::d_o, Role::d_q, Role::d_k, Role::d_v});
+    HeadExchange& exchange = exchanges.emplace_back(builder, static_cast<RankId>(group * degrees.intra), degrees.intra, roles);
     exchange.scatter(Phase::forward, {Role::q, Role::k, Role::v});
     exchange.scatter(Phase::backward, {Role::d_o});
     views.push_back(exchange.views());

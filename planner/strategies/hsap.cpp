@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "planner/ir/errors.hpp"
 #include "planner/strategies/degree_checks.hpp"
@@ -238,7 +239,7 @@ const Hsap& the_strategy() {
 
 const Strategy& hsap_strategy() { return the_strategy(); }
 
-Schedule lower_hsap(const Problem& problem, const Degrees& degrees, const Placement& groups, const StrategyOptions& options) {
+Schedule lower_hsap(const Problem& problem, const Degrees& degrees, Placement groups, const StrategyOptions& options) {
   require_degrees(the_strategy(), problem, degrees);
   require_options(the_strategy(), options);
   if (problem.shape.kind != AttentionKind::softmax)
@@ -248,7 +249,7 @@ Schedule lower_hsap(const Problem& problem, const Degrees& degrees, const Placem
   if (groups.size() != static_cast<std::size_t>(degrees.inter))
     throw InvalidInput("hsap: found the tokens of " + std::to_string(groups.size()) + " groups, expected " +
                        std::to_string(degrees.inter));
-  return the_strategy().lower_groups(problem, degrees, groups, options);
+  return the_strategy().lower_groups(problem, degrees, std::move(groups), options);
 }
 
 }  // namespace hsap

@@ -8,7 +8,6 @@ namespace hsap {
 
 /// The schedule of strategy hsap, softmax attention only, where group g of degrees.inter holds groups[g]. Throws InvalidInput
 /// as Strategy::lower() does, and when options.placement is set or `groups` are not as many.
-Schedule lower_hsap(const Problem& problem, const Degrees& degrees, const Placement& groups,
-                    const StrategyOptions& options = {});
+Schedule lower_hsap(const Problem& problem, const Degrees& degrees, Placement groups, const StrategyOptions& options = {});
 
 }  // namespace hsap

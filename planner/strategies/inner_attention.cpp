@@ -22,6 +22,13 @@ std::vector<View> boundary_views(const ProgramBuilder& builder) {
   return views;
 }
 
+std::vector<std::vector<View>> groups_of_one(const ProgramBuilder& builder) {
+  std::vector<std::vector<View>> groups;
+  groups.reserve(builder.ranks());
+  for (RankId rank = 0; rank < builder.ranks(); ++rank) groups.push_back({boundary_view(builder, rank)});
+  return groups;
+}
+
 HeadRange kv_heads_of(const AttentionShape& shape, HeadRange query_heads) {
   const int group = shape.queries_per_kv_head();
   return {query_heads.begin / group, (query_heads.end - 1) / group + 1};

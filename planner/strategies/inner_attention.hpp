@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "planner/ir/in_place_list.hpp"
 #include "planner/strategies/program_builder.hpp"
 
 namespace hsap {
@@ -25,6 +26,8 @@ struct View {
 View boundary_view(const ProgramBuilder& builder, RankId rank);
 /// Those of all ranks.
 std::vector<View> boundary_views(const ProgramBuilder& builder);
+/// The same, every rank a group of its own: [group][0].
+std::vector<std::vector<View>> groups_of_one(const ProgramBuilder& builder);
 
 /// The rows of a view that are in `tokens`, so that the documents of a rank can take different ways.
 View part_of(ProgramBuilder& builder, const View& view, const TokenSet& tokens);

@@ -348,12 +348,6 @@ std::vector<StageWork> work_of(ProgramBuilder& builder, TokenSetId own, const st
 
 }  // namespace
 
-std::vector<std::vector<View>> groups_of_one(const ProgramBuilder& builder) {
-  std::vector<std::vector<View>> views;
-  for (RankId rank = 0; rank < builder.ranks(); ++rank) views.push_back({boundary_view(builder, rank)});
-  return views;
-}
-
 void needed_exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const std::vector<int>& node_of_rank,
                      const ExchangeRules& rules) {
   const ViewGroups groups = view_groups(builder, views, node_of_rank);

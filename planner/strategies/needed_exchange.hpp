@@ -17,9 +17,6 @@
 
 namespace hsap {
 
-/// Every rank a group of its own, its boundary the view.
-std::vector<std::vector<View>> groups_of_one(const ProgramBuilder& builder);
-
 /// views[group][member]; member m of every group holds the same heads, and talks to member m of other groups only.
 /// node_of_rank tells which messages stay inside a node. Softmax attention only.
 void needed_exchange(ProgramBuilder& builder, const std::vector<std::vector<View>>& views, const std::vector<int>& node_of_rank,

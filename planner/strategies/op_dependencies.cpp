@@ -12,11 +12,11 @@ OpList OpDependencies::after() const {
   return after;
 }
 
-void OpDependencies::find_latest(const Slice& slice, const BufferAccesses::Access& latest, std::size_t stream) {
-  const BufferAccesses::Access* access = &latest;
+void OpDependencies::find_latest(const Slice& slice, const BufferAccesses::Access& last, std::size_t stream) {
+  const BufferAccesses::Access* access = &last;
   while (!overlap(slice, *access)) {
     if (access->before == BufferAccesses::kNone) return;
-    access = &earlier_.number(access->before);
+    access = &earlier_.access(access->before);
     if (access->op < latest_[stream]) return;
   }
   latest_[stream] = access->op + 1;

@@ -41,7 +41,7 @@ class BufferAccesses {
     Latest read, write;
   };
 
-  const Access& number(int n) const { return accesses_[static_cast<std::size_t>(n) - 1]; }
+  const Access& access(int number) const { return accesses_[static_cast<std::size_t>(number) - 1]; }
 
   std::vector<ReadsAndWrites> of_buffer_;
   std::vector<Access> accesses_;
@@ -50,7 +50,7 @@ class BufferAccesses {
 /// One op's accesses, noted one by one, and what it must wait for.
 class OpDependencies {
  public:
-  /// `earlier`: with room for all buffers of the rank. @pre stream < kStreams
+  /// `earlier`: with room for all buffers of the rank. @pre 0 <= stream < kStreams
   OpDependencies(TokenSetTable& sets, BufferAccesses& earlier, OpIndex op, int stream)
       : sets_(sets), earlier_(earlier), op_(op), stream_(static_cast<std::size_t>(stream)), stream_bit_(1U << stream) {}
 
@@ -72,12 +72,12 @@ class OpDependencies {
   void wait_for(const Slice& slice, const BufferAccesses::Latest& latest) {
     for (unsigned others = latest.streams & ~stream_bit_; others != 0; others &= others - 1) {
       const auto stream = static_cast<std::size_t>(std::countr_zero(others));
-      const BufferAccesses::Access& access = earlier_.number(latest.of_stream[stream]);
-      if (access.op >= latest_[stream]) find_latest(slice, access, stream);  // else a later op is waited for
+      const BufferAccesses::Access& access = earlier_.access(latest.of_stream[stream]);
+      if (access.op >= latest_[stream]) find_latest(slice, access, stream);  // else it or a later one is waited for
     }
   }
   /// Of this access and those before it.
-  void find_latest(const Slice& slice, const BufferAccesses::Access& latest, std::size_t stream);
+  void find_latest(const Slice& slice, const BufferAccesses::Access& last, std::size_t stream);
   bool overlap(const Slice& slice, const BufferAccesses::Access& access);
   void note(const Slice& slice, BufferAccesses::Latest& latest) {
     int& last = latest.of_stream[stream_];

@@ -104,7 +104,7 @@ void ProgramBuilder::add(RankId rank, Phase phase, int stream, int step, Body&& 
   PooledList<Op>& ops = phase == Phase::forward ? program.forward : program.backward;
   const auto id = static_cast<OpIndex>(ops.size());
   BufferAccesses& earlier = accesses_of(rank, phase);
-  earlier.make_room(program.buffers.capacity());
+  earlier.make_room(program.buffers.capacity());  // of all that there is room for, so that it is seldom done
   OpDependencies dependencies(sets_, earlier, id, stream);
   for_each_only_read(body, [&](const Slice& slice) { dependencies.read(slice); });
   for_each_write(body, [&](const Slice& slice) { dependencies.write(slice); });

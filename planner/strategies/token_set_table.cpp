@@ -35,7 +35,6 @@ TokenSetId TokenSetTable::intern(TokenSet set) {
 
 bool TokenSetTable::intersect(TokenSetId a, TokenSetId b) {
   constexpr std::size_t kLargeSet = 16;  // ranges, from which an answer is worth keeping
-  if (a == b) return !sets_[a].empty();
   const auto [low, high] = std::minmax(a, b);
   if (std::min(sets_[low].ranges().size(), sets_[high].ranges().size()) < kLargeSet) return sets_[low].intersects(sets_[high]);
   const auto [known, is_new] = intersects_.try_emplace(std::uint64_t{high} << 32 | low, false);

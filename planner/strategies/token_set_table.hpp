@@ -1,6 +1,7 @@
 // The token sets of a schedule that is being built, each different one once: their ids say whether they are equal.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>

@@ -40,6 +40,15 @@ TEST_CASE("token set: row_of counts the members below") {
   CHECK(set.row_of(0) == 0);
   CHECK(set.row_of(7) == 2);
   CHECK(set.row_of(12) == 5);
+
+  std::vector<TokenRange> many;  // more than are added up each time
+  for (Token i = 0; i < 100; ++i) many.push_back({3 * i, 3 * i + 2});
+  const TokenSet of_many(many);
+  for (Token i = 0; i < 100; ++i) {
+    CHECK(of_many.row_of(3 * i + 1) == 2 * i + 1);
+    CHECK(of_many.row_of(3 * i + 2) == 2 * i + 2);
+  }
+  CHECK(of_many.row_of(1000) == 200);
 }
 
 TEST_CASE("token set: clip cuts ranges at both ends") {

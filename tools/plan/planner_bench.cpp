@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "planner/strategies/strategy.hpp"
+#include "planner/strategies/hsap.hpp"
 
 namespace hsap {
 
@@ -35,11 +35,6 @@ Placement place(const DocumentMask& mask, int ranks, double token_cap) {
                          .pairs_per_token = kLlama3Layer.pairs_per_token(),
                          .pairs_per_entering_key = kLlama3Layer.pairs_per_entering_key(),
                          .groups_of_node = equal_nodes(ranks, kBenchRanksPerNode)});
-}
-
-double lowering_seconds(const Problem& problem, const StrategyOptions& options) {
-  const Strategy& hsap = find_strategy("hsap");
-  return best_seconds([&] { return hsap.lower(problem, {.intra = 1, .inter = problem.ranks}, options); });
 }
 
 std::optional<double> over(Token received, double bound) {
@@ -84,7 +79,8 @@ PlannerRun run_planner(const BenchInstance& instance, int ranks, const PlannerBe
   const auto place_all = [&] { return place(instance.mask, ranks, token_cap); };
   run.placement_seconds = best_seconds(place_all);
   const Placement placement = place_all();
-  run.lowering_seconds = lowering_seconds(problem, rules.exchange);
+  run.lowering_seconds =
+      best_seconds([&] { return lower_hsap(problem, {.intra = 1, .inter = ranks}, place_all(), rules.exchange); });
   run.traffic = measure_traffic(instance.mask, placement, kBenchRanksPerNode);
   run.within_cap =
       static_cast<double>(run.traffic.most_tokens()) <= token_cap * static_cast<double>(run.tokens) / ranks * (1 + 1e-9);

@@ -29,7 +29,7 @@ struct PlannerRun {
   int ranks = 0;
 
   double placement_seconds = 0;  ///< one thread, best of a few
-  double lowering_seconds = 0;   ///< all of strategy hsap 1xP: placement, exchange and programs of all ranks; the same
+  double lowering_seconds = 0;   ///< all of hsap 1xP: that placement, exchange and programs of all ranks; the same
   Traffic traffic;
   bool within_cap = false;  ///< no rank holds more than token cap x tokens / ranks
   double direct_seconds = 0;

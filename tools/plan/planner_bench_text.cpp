@@ -106,9 +106,8 @@ void print_planners(std::ostream& out, const PlannerBench& bench, int ranks) {
 
 void print_meaning(std::ostream& out, bool has_peers, bool simulated) {
   out << wrapped(
-             "place: the placement alone; lower: all of strategy hsap 1xP with its own defaults for that layer, placement, "
-             "exchange and every rank's program. One thread, best of a few. cost: attention and linear work of a rank. Keys "
-             "that a rank receives "
+             "place: the placement alone; lower: all of strategy hsap 1xP for that layer, this placement, exchange and every "
+             "rank's program. One thread, best of a few. cost: attention and linear work of a rank. Keys that a rank receives "
              "at most, that all receive, and that enter nodes, in units of 1,024 tokens; V_A, V_A2: the least that any plan of "
              "whole rows must move, each cap alone and both together. Modelled layer time (Llama-3-8B forward, nodes of 8, "
              "attention and communication overlapped) over the compute bound, when ranks fetch directly and when keys enter a "
