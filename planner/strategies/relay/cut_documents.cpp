@@ -8,7 +8,7 @@ namespace hsap {
 
 namespace {
 
-/// Finds documents by their tokens, with a table of blocks of tokens: about as many as there are documents.
+/// DocumentMask::document_of() for very many tokens, with a table of blocks of tokens: about as many as there are documents.
 class DocumentFinder {
  public:
   explicit DocumentFinder(const DocumentMask& mask) : offsets_(mask.offsets()) {

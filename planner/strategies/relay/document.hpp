@@ -29,21 +29,19 @@ struct RelayDocument {
     Ranges needs;  ///< of all members, some of which may be held by others of them; normalised
 
     /// Those of one of its groups; empty for a group that holds none of the rows.
-    Ranges needs_of_group(int group) const {
-      if (members.empty() || group < members.front().group) return {};
-      const auto place = static_cast<std::size_t>(group - members.front().group);
-      std::size_t i = std::min(place, members.size() - 1);  // it cannot be further behind
-      while (members[i].group > group) --i;
-      return members[i].group == group ? members[i].needs : Ranges{};
-    }
+    Ranges needs_of_group(int group) const { return needs_of(members, group); }
   };
 
   std::span<const HeldPiece> pieces;  ///< in token order
   std::span<const Member> members;    ///< by group
   std::span<const Node> nodes;        ///< ascending
 
-  /// Empty for a group that holds none of its rows. O(log members).
-  Ranges needs_of_group(int group) const {
+  /// Of any group; empty for one that holds none of the rows.
+  Ranges needs_of_group(int group) const { return needs_of(members, group); }
+
+ private:
+  /// O(log members).
+  static Ranges needs_of(std::span<const Member> members, int group) {
     const auto member = std::ranges::lower_bound(members, group, {}, &Member::group);
     return member != members.end() && member->group == group ? member->needs : Ranges{};
   }

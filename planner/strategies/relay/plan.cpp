@@ -5,6 +5,7 @@
 
 #include "planner/strategies/relay/nodes.hpp"
 #include "planner/strategies/relay/range_parts.hpp"
+#include "planner/strategies/relay/sorted_runs.hpp"
 #include "planner/strategies/relay/steps.hpp"
 
 namespace hsap {
@@ -12,36 +13,6 @@ namespace hsap {
 namespace {
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
-
-/// Puts items into `sorted` by key(item), one of 0 .. keys - 1; equal ones stay in their order. Returns where the items of each
-/// key begin, and their number.
-template <class Item, class Key>
-std::vector<std::uint32_t> sort_by(const std::vector<Item>& items, std::size_t keys, const Key& key,
-                                   std::vector<Item>& sorted) {
-  std::vector<std::uint32_t> first(keys + 2, 0);  // of each key, two places later: then it moves to where the key's items end
-  for (const Item& item : items) ++first[key(item) + 2];
-  for (std::size_t i = 2; i < first.size(); ++i) first[i] += first[i - 1];
-  sorted.resize(items.size());
-  for (const Item& item : items) sorted[first[key(item) + 1]++] = item;
-  first.pop_back();
-  return first;
-}
-
-/// The ranges of each arrival one after the other, in the order in which they came.
-class RangesOfArrivals {
- public:
-  RangesOfArrivals(const std::vector<ArrivalRows>& all, std::size_t arrivals)
-      : first_(sort_by(
-            all, arrivals, [](const ArrivalRows& come) { return come.arrival; }, all_)) {}
-
-  std::span<const ArrivalRows> of(std::size_t arrival) const {
-    return std::span(all_).subspan(first_[arrival], first_[arrival + 1] - first_[arrival]);
-  }
-
- private:
-  std::vector<ArrivalRows> all_;
-  std::vector<std::uint32_t> first_;
-};
 
 /// Steps to relays: those to a group by the same way become one.
 class Collector {
@@ -51,8 +22,8 @@ class Collector {
         nodes_(nodes),
         groups_(nodes.node_of_group.size()),
         steps_(std::move(steps)),
-        coming_(steps_.coming, steps_.leaves.size()),
-        entering_(steps_.entering, steps_.leaves.size()) {
+        coming_(by_arrival(steps_.coming, all_coming_)),
+        entering_(by_arrival(steps_.entering, all_entering_)) {
     plan_.stages = nodes.in_rounds ? used_stages() : nodes.stages();
     for (int stage = 0; stage < plan_.stages; ++stage) plan_.is_inside.push_back(nodes.is_inside(stage));
     plan_.stays_inside = nodes.nodes() == 1;
@@ -84,6 +55,11 @@ class Collector {
  private:
   static constexpr int kNone = -1;
   static constexpr TokenSetId kUnknown = ~TokenSetId{0};
+
+  SortedRuns<ArrivalRows> by_arrival(const std::vector<ArrivalRows>& rows, std::vector<ArrivalRows>& sorted) const {
+    return sort_by(
+        rows, steps_.leaves.size(), [](const ArrivalRows& come) { return come.arrival; }, sorted);
+  }
 
   int number_of(std::size_t arrival) const {
     if (number_[arrival] == kNone) throw std::logic_error("relay plan: rows that are passed on did not come");
@@ -191,15 +167,16 @@ class Collector {
     const auto sender_and_meeting = [&](const Relay& relay) {
       return index(relay.from) * meetings + index(3 * relay.stage + static_cast<int>(relay.hop));
     };
-    const std::vector<std::uint32_t> first = sort_by(plan_.in, groups_ * meetings, sender_and_meeting, plan_.out);
-    for (std::size_t g = 0; g <= groups_; ++g) plan_.first_out.push_back(first[g * meetings]);
+    const SortedRuns<Relay> runs = sort_by(plan_.in, groups_ * meetings, sender_and_meeting, plan_.out);
+    for (std::size_t g = 0; g <= groups_; ++g) plan_.first_out.push_back(runs.before(g * meetings));
   }
 
   ProgramBuilder& builder_;
   const RelayNodes& nodes_;
   const std::size_t groups_;
   RelaySteps steps_;
-  const RangesOfArrivals coming_, entering_;
+  std::vector<ArrivalRows> all_coming_, all_entering_;  // one arrival after the other, those of one as they came
+  const SortedRuns<ArrivalRows> coming_, entering_;
   RelayPlan plan_;
   std::vector<int> number_;        // [arrival] of those of a group that are not empty, from 0 on, or kNone
   std::vector<TokenSetId> known_;  // [RelayStep::first] rows of a step that are interned, or kUnknown
