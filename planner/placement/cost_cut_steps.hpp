@@ -16,8 +16,15 @@ struct KeyPrice {
   double pairs_per_key = 0;
 };
 
-/// All steps: spread(), or spread_under_caps() where that breaks the token caps, then settle_bins(). Returns whether token caps
-/// bind: whether it was spread_under_caps(). @pre pieces are in the order of costlier().
+/// What brings a bin to its tokens where no document fits whole beside its tail.
+enum class Fillers {
+  whole,  ///< the head of the tail's document, however much its rows cost
+  cut     ///< that head while it is light, then the head of the lightest other document
+};
+
+/// All steps: spread(), or spread_under_caps() where that breaks the token caps, then settle_bins(). Where caps bind, both kinds
+/// of fillers are tried, and the bins that fewer keys enter are kept: which kind wins depends on what is left for the last bins,
+/// where levelling makes most of its cuts. Returns whether token caps bind. @pre pieces are in the order of costlier().
 bool fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 /// Token limits and costs of bins that have been spread over: meet_token_limits(), recut_chains(), level_costs().
 void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins);
@@ -39,14 +46,15 @@ bool spread(const std::vector<Piece>& pieces, const RowCost& rows, double tolera
 ///     says so, with no fewer than leave time for the keys that enter;
 ///   - the lightest documents whole as fillers, which move nothing;
 ///   - the head of the same document, which moves nothing beside its tail, where it is as light, and for the last tokens: head
-///     and tail are then cut where both the cost and the tokens of the bin are met.
+///     and tail are then cut where both the cost and the tokens of the bin are met; with Fillers::cut another document's head
+///     takes the place of heavy rows, which moves few keys, for it is short.
 /// It is the order in which the bound of coupled_volume.hpp is attained: rows that reach far together with the lightest ones. A
 /// single document gives the zigzag. Documents that fit whole beside ordinary fillers are spread over the other bins, dense
 /// ones by what they cost beyond ordinary fillers, then light ones by tokens.
 /// Token caps are nearly met, costs where documents allow it. O(n log n + bins log n) for n pieces.
 /// @pre pieces are in the order of costlier().
 void spread_under_caps(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
-                       std::vector<Bin>& bins);
+                       Fillers fillers, std::vector<Bin>& bins);
 
 /// least <= tokens <= most in every bin.
 bool token_limits_met(const std::vector<Bin>& bins);

@@ -1,8 +1,28 @@
 #include <algorithm>
+#include <utility>
 
 #include "planner/placement/cost_cut_steps.hpp"
+#include "planner/placement/entering_keys.hpp"
 
 namespace hsap {
+
+namespace {
+
+struct Quality {
+  double longest = 0;  // cost over target
+  Token keys = 0;      // that enter
+};
+
+Quality quality_of(const std::vector<Bin>& bins, const DocumentMask& mask) {
+  Quality quality;
+  for (const Bin& bin : bins) {
+    if (bin.target > 0) quality.longest = std::max(quality.longest, bin.cost / bin.target);
+    quality.keys += entering_keys(bin, mask);
+  }
+  return quality;
+}
+
+}  // namespace
 
 void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
   if (!token_limits_met(bins)) {
@@ -15,13 +35,20 @@ void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins) 
 }
 
 bool fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins) {
-  const bool caps_bind = !spread(pieces, rows, tolerance, bins);
-  if (caps_bind) {
-    for (Bin& bin : bins) bin.clear();
-    spread_under_caps(pieces, rows, tolerance, {}, bins);
+  if (spread(pieces, rows, tolerance, bins)) {
+    settle_bins(rows, tolerance, bins);
+    return false;
   }
+  for (Bin& bin : bins) bin.clear();
+  std::vector<Bin> with_cut_fillers = bins;
+  spread_under_caps(pieces, rows, tolerance, {}, Fillers::whole, bins);
   settle_bins(rows, tolerance, bins);
-  return caps_bind;
+  spread_under_caps(pieces, rows, tolerance, {}, Fillers::cut, with_cut_fillers);
+  settle_bins(rows, tolerance, with_cut_fillers);
+  const Quality kept = quality_of(bins, rows.mask());
+  const Quality other = quality_of(with_cut_fillers, rows.mask());
+  if (other.keys < kept.keys && other.longest <= kept.longest + tolerance) bins = std::move(with_cut_fillers);
+  return true;
 }
 
 }  // namespace hsap

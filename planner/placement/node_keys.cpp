@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "planner/placement/entering_keys.hpp"
+
 namespace hsap {
 
 namespace {
@@ -55,20 +57,7 @@ void make_room_for_keys(const DocumentMask& mask, const RowCost& rows, double to
 
 double pairs_of_taking_in(const Bin& node, const DocumentMask& mask, const KeyPrice& keys) {
   if (keys.pairs_per_key == 0 || keys.pairs_per_token == 0 || node.groups == 1) return 0;
-  std::vector<TokenRange> seen;  // by rows of documents that other nodes may hold, too; they see themselves
-  seen.reserve(16);              // few documents are cut
-  Token held = 0;
-  for (const Piece& piece : node.pieces)
-    if (const TokenRange document = mask.document(piece.document); piece.tokens() < document.size()) {
-      const VisibleKeys visible = mask.keys_seen_by(piece.document, {document.begin + piece.begin, document.begin + piece.end});
-      if (visible.sinks.size() > 0) seen.push_back(visible.sinks);
-      seen.push_back(visible.main);
-      held += piece.tokens();
-    }
-  normalise(seen);
-  Token entering = -held;
-  for (const TokenRange& range : seen) entering += range.size();
-  return static_cast<double>(entering) / node.groups * keys.pairs_per_key;
+  return static_cast<double>(entering_keys(node, mask)) / node.groups * keys.pairs_per_key;
 }
 
 void fill_nodes(const std::vector<Piece>& documents, const DocumentMask& mask, const RowCost& rows, double tolerance,
@@ -79,7 +68,7 @@ void fill_nodes(const std::vector<Piece>& documents, const DocumentMask& mask, c
   double longest = longest_time(nodes, mask, keys);
   if (longest <= 1 + kLonger) return;
   if (caps_bind) {
-    spread_under_caps(documents, rows, tolerance, keys, hiding);
+    spread_under_caps(documents, rows, tolerance, keys, Fillers::whole, hiding);
     settle_bins(rows, tolerance, hiding);
     if (const double time = longest_time(hiding, mask, keys); time < longest) {
       longest = time;

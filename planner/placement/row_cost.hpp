@@ -17,6 +17,7 @@ class RowCost {
  public:
   RowCost(const DocumentMask& mask, double pairs_per_token);
 
+  const DocumentMask& mask() const { return *mask_; }
   /// Of the mask.
   std::size_t documents() const { return mask_->documents(); }
   /// Rows of a document.

@@ -148,6 +148,15 @@ void Stock::placed(double cost, Token tokens) {
   tokens_ -= static_cast<double>(tokens);
 }
 
+void Stock::place_head_of_lightest(Token count, const RowCost& rows, Bin& bin) {
+  Unplaced& document = sorted_[front_];
+  Sums& below = below_[front_];  // what is placed counts as below, so that differences stay right
+  below.tokens += static_cast<double>(count);
+  below.cost += document.cost;
+  document.place_head(count, rows, bin);
+  below.cost -= document.cost;
+}
+
 double Stock::lightest_cost_per_token(double tokens) const {
   if (front_ == back_) return std::numeric_limits<double>::infinity();
   const Sums& front = below_[front_];

@@ -62,6 +62,9 @@ class Stock {
   /// The lightest document; null when none is left.
   const Unplaced* lightest() const { return front_ < back_ ? &sorted_[front_] : nullptr; }
   void drop_lightest() { ++front_; }
+  /// Puts the first `count` rows of the lightest document into a bin; the rest stays the next one to be taken. @pre 0 < count <
+  /// its tokens
+  void place_head_of_lightest(Token count, const RowCost& rows, Bin& bin);
   /// Cost per token of the lightest documents that have `tokens` together, the last one in part; infinite when none is left.
   /// O(log n).
   double lightest_cost_per_token(double tokens) const;
