@@ -22,9 +22,10 @@ enum class Fillers {
   cut     ///< that head while it is light, then the head of the lightest other document
 };
 
-/// All steps: spread(), or spread_under_caps() where that breaks the token caps, then settle_bins(). Where caps bind, both kinds
-/// of fillers are tried, and the bins that fewer keys enter are kept: which kind wins depends on what is left for the last bins,
-/// where levelling makes most of its cuts. Returns whether token caps bind. @pre pieces are in the order of costlier().
+/// All steps: spread(), or spread_under_caps() where that breaks the token caps, then settle_bins(). Where whole fillers are
+/// heavy, cut ones are tried, too, and the bins that fewer keys enter are kept: which kind wins depends on what is left for the
+/// last bins, where levelling makes most of its cuts. Returns whether token caps bind. @pre pieces are in the order of
+/// costlier().
 bool fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, std::vector<Bin>& bins);
 /// Token limits and costs of bins that have been spread over: meet_token_limits(), recut_chains(), level_costs().
 void settle_bins(const RowCost& rows, double tolerance, std::vector<Bin>& bins);
@@ -51,9 +52,10 @@ bool spread(const std::vector<Piece>& pieces, const RowCost& rows, double tolera
 /// It is the order in which the bound of coupled_volume.hpp is attained: rows that reach far together with the lightest ones. A
 /// single document gives the zigzag. Documents that fit whole beside ordinary fillers are spread over the other bins, dense
 /// ones by what they cost beyond ordinary fillers, then light ones by tokens.
-/// Token caps are nearly met, costs where documents allow it. O(n log n + bins log n) for n pieces.
+/// Token caps are nearly met, costs where documents allow it. O(n log n + bins log n) for n pieces. Returns whether a bin got
+/// heavy rows of its tail's document as fillers; only Fillers::whole allows them.
 /// @pre pieces are in the order of costlier().
-void spread_under_caps(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
+bool spread_under_caps(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
                        Fillers fillers, std::vector<Bin>& bins);
 
 /// least <= tokens <= most in every bin.

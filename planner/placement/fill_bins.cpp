@@ -40,14 +40,17 @@ bool fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tol
     return false;
   }
   for (Bin& bin : bins) bin.clear();
-  std::vector<Bin> with_cut_fillers = bins;
-  spread_under_caps(pieces, rows, tolerance, {}, Fillers::whole, bins);
+  std::vector<Bin> others = bins;
+  const bool has_heavy_fillers = spread_under_caps(pieces, rows, tolerance, {}, Fillers::whole, bins);
   settle_bins(rows, tolerance, bins);
-  spread_under_caps(pieces, rows, tolerance, {}, Fillers::cut, with_cut_fillers);
-  settle_bins(rows, tolerance, with_cut_fillers);
+  if (!has_heavy_fillers) return true;
+
+  spread_under_caps(pieces, rows, tolerance, {}, Fillers::cut, others);
   const Quality kept = quality_of(bins, rows.mask());
-  const Quality other = quality_of(with_cut_fillers, rows.mask());
-  if (other.keys < kept.keys && other.longest <= kept.longest + tolerance) bins = std::move(with_cut_fillers);
+  if (quality_of(others, rows.mask()).keys >= kept.keys) return true;  // settling seldom takes keys away
+  settle_bins(rows, tolerance, others);
+  const Quality other = quality_of(others, rows.mask());
+  if (other.keys < kept.keys && other.longest <= kept.longest + tolerance) bins = std::move(others);
   return true;
 }
 

@@ -41,6 +41,9 @@ class CapFiller {
     spread_rest();
   }
 
+  /// Whether run() gave a bin a larger own head than Fillers::cut allows.
+  bool has_heavy_fillers() const { return has_heavy_fillers_; }
+
  private:
   /// Tokens of a bin when what is left is spread in proportion to the caps.
   double even_tokens(const Bin& bin) const { return stock_.tokens() * static_cast<double>(bin.most) / most_; }
@@ -100,7 +103,10 @@ class CapFiller {
       return;
     }
     place_lightest(bin, tokens - expected_tail(bin, farthest, tokens), &farthest);
-    farthest.place_head(own_head(bin, farthest, tokens), rows_, bin);
+    const Token light = light_own_head(bin, farthest);
+    const Token head = own_head(bin, farthest, tokens, fillers_ == Fillers::cut ? light : farthest.tokens - 1);
+    has_heavy_fillers_ = has_heavy_fillers_ || head > light;
+    farthest.place_head(head, rows_, bin);
     if (fillers_ == Fillers::cut) cut_lightest(bin, tokens, farthest);
     const Token room = std::max<Token>(1, bin.token_room());
     farthest.place_tail(std::max<Token>(1, farthest.tail_tokens(bin.room(), room, 0, rows_)), rows_, bin);
@@ -139,11 +145,11 @@ class CapFiller {
     }
   }
 
-  /// Tokens of the own head with which the bin has `tokens` once its tail is there, too: head + tail(target - cost of head) =
-  /// tokens, by Newton's rule: a row more in the head costs q and drives q / d rows that cost d out of the tail.
-  Token own_head(const Bin& bin, const Unplaced& farthest, Token tokens) const {
+  /// Tokens of the own head, at most `most`, with which the bin has `tokens` once its tail is there, too: head + tail(target -
+  /// cost of head) = tokens, by Newton's rule: a row more in the head costs q and drives q / d rows that cost d out of the
+  /// tail.
+  Token own_head(const Bin& bin, const Unplaced& farthest, Token tokens, Token most) const {
     const double wanted = static_cast<double>(tokens - bin.tokens);
-    const Token most = most_of_own_head(bin, farthest);
     double head = 0;
     for (int round = 0; round < 6; ++round) {
       const auto count = static_cast<Token>(head);
@@ -159,10 +165,9 @@ class CapFiller {
     return static_cast<Token>(head);
   }
 
-  /// At least one row is left for the tail. Where fillers may be cut, ranges that begin with a heavy row are no fillers, and the
-  /// cost of the head stays within the room of the bin.
-  Token most_of_own_head(const Bin& bin, const Unplaced& farthest) const {
-    if (fillers_ == Fillers::whole) return farthest.tokens - 1;
+  /// The most tokens of an own head whose rows are light and fit into the bin's cost; at least one row is left for the tail.
+  /// All rows are light when there is no other document to cut.
+  Token light_own_head(const Bin& bin, const Unplaced& farthest) const {
     const double heavy = kLightRow * farthest.cost_of_first_row_of_tail(1, rows_);
     double room = bin.room();
     Token count = 0;
@@ -203,6 +208,7 @@ class CapFiller {
   double most_ = 0;       // of the bins that are not filled yet
   std::size_t next_ = 0;  // the first of them
   std::vector<Unplaced> aside_;
+  bool has_heavy_fillers_ = false;
 };
 
 /// Documents that cost more per token than the mean go to where most of `excess` is wanted, the others to where most tokens
@@ -262,9 +268,11 @@ void CapFiller::spread_rest() {
 
 }  // namespace
 
-void spread_under_caps(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
+bool spread_under_caps(const std::vector<Piece>& pieces, const RowCost& rows, double tolerance, const KeyPrice& keys,
                        Fillers fillers, std::vector<Bin>& bins) {
-  CapFiller(pieces, rows, tolerance, keys, fillers, bins).run();
+  CapFiller filler(pieces, rows, tolerance, keys, fillers, bins);
+  filler.run();
+  return filler.has_heavy_fillers();
 }
 
 }  // namespace hsap
