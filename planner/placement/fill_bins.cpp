@@ -41,6 +41,7 @@ bool fill_bins(const std::vector<Piece>& pieces, const RowCost& rows, double tol
   }
   for (Bin& bin : bins) bin.clear();
   std::vector<Bin> others = bins;
+  for (std::size_t i = 0; i < bins.size(); ++i) others[i].pieces.reserve(bins[i].pieces.capacity());
   const bool has_heavy_fillers = spread_under_caps(pieces, rows, tolerance, {}, Fillers::whole, bins);
   settle_bins(rows, tolerance, bins);
   if (!has_heavy_fillers) return true;
